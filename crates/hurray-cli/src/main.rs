@@ -1,0 +1,2 @@
+//! The binary `hurray`.
+fn main() {}

@@ -1,0 +1,59 @@
+//! What can be wrong with a tree, or with what is asked of it.
+
+use hurray_format::FormatError;
+use thiserror::Error;
+
+/// Levels that do not fit together. Found in O(rank), before anything is looked up
+/// (CSF section, "Buffer Table" and "Storage Invariants").
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum StructureError {
+    /// The rank or the mode order is not one of a CSF tensor.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// There are more or fewer levels than dimensions.
+    #[error("{found} levels were given for a tensor of rank {rank}")]
+    LevelCount {
+        /// The number of levels found.
+        found: usize,
+        /// The rank of the tensor.
+        rank: usize,
+    },
+    /// `pos` of a level does not have one entry more than the level above has nodes.
+    #[error(
+        "pos_{level} has {found} entries, but the {parents} nodes above need {expected}",
+        expected = parents + 1
+    )]
+    PosLength {
+        /// The level.
+        level: usize,
+        /// The entries found.
+        found: usize,
+        /// The nodes of the level above, 1 for the virtual root.
+        parents: usize,
+    },
+}
+
+/// An index that does not belong to the tensor.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum IndexError {
+    /// The index does not have one coordinate per dimension.
+    #[error("the index has {found} coordinates, but the tensor has rank {rank}")]
+    Rank {
+        /// The coordinates found.
+        found: usize,
+        /// The rank of the tensor.
+        rank: usize,
+    },
+    /// A coordinate is not below its dimension.
+    #[error("coordinate {coordinate} is outside dimension {dimension} of size {size}")]
+    OutOfRange {
+        /// The dimension.
+        dimension: usize,
+        /// The coordinate found.
+        coordinate: u64,
+        /// The size of the dimension.
+        size: u64,
+    },
+}
