@@ -1,5 +1,5 @@
 //! The handle by which a descriptor names a buffer: size, alignment and where it lives
-//! (wire reference, "Tag spaces" and "Tensor descriptor").
+//! (docs/format.md, "Buffers").
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The range rules that all tag spaces of the format share (wire reference, "Tag spaces").
+//! The range rules that all tag spaces of the format share (docs/format.md, "Tag spaces").
 //!
 //! A tag is one byte. Every space has its own assigned tags; what an unassigned byte means is
 //! decided here, once: `0x00` and `0xFF` are invalid, `0xF0..=0xFE` are private to an

@@ -1,5 +1,5 @@
 //! The floating-point types that Rust does not have, as numbers
-//! (wire reference, "Tag spaces": biases and special values).
+//! (docs/format.md, "Element types").
 
 /// Exponent bits, mantissa bits and bias of a small binary float whose sign is its highest bit.
 #[derive(Clone, Copy)]

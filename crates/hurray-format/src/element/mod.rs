@@ -1,5 +1,5 @@
 //! Element types: what one value is and how many bytes values take
-//! (wire reference, "Tag spaces").
+//! (docs/format.md, "Tag spaces").
 
 mod float;
 mod scalar;
@@ -205,7 +205,7 @@ impl ElementType {
     }
 
     /// The bytes that `count` values take, or `None` if that overflows 64 bits
-    /// (wire reference: whole bytes, `ceil(count * bits / 8)`, or `ceil(count / 4) * 3` for the
+    /// (docs/format.md, "Element types": whole bytes, `ceil(count * bits / 8)`, or `ceil(count / 4) * 3` for the
     /// 6-bit types).
     #[must_use]
     pub fn byte_length(self, count: u64) -> Option<u64> {
@@ -238,7 +238,7 @@ impl FromStr for ElementType {
 }
 
 /// A private element type: its tag and what the extension section says of it
-/// (wire reference, "Extension type").
+/// (docs/format.md, "Extension type").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PrivateType {
     tag: PrivateTag,

@@ -1,4 +1,4 @@
-//! COO, the coordinate list (wire reference, "Tag spaces"; tag `0x06`).
+//! COO, the coordinate list (docs/format.md, "Tag spaces"; tag `0x06`).
 
 use crate::error::FormatError;
 use crate::shape::Shape;

@@ -97,7 +97,7 @@ impl<'a> Cursor<'a> {
         self.read(field).map(f64::from_le_bytes)
     }
 
-    /// Reserved bytes, which have to be 0 (wire reference, "Modes").
+    /// Reserved bytes, which have to be 0 (docs/format.md, "Modes").
     pub(crate) fn reserved(
         &mut self,
         field: &'static str,
