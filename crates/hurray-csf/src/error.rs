@@ -32,6 +32,17 @@ pub enum StructureError {
         /// The nodes of the level above, 1 for the virtual root.
         parents: usize,
     },
+    /// The pointers of a CSR (CSC) matrix are not one more than its rows (columns).
+    #[error(
+        "{found} pointers, expected one more than there are rows (columns){}",
+        lines.map_or(String::new(), |lines| format!(", of which there are {lines}"))
+    )]
+    PointerCount {
+        /// The pointers found.
+        found: usize,
+        /// The rows (columns), if their number is known.
+        lines: Option<u64>,
+    },
 }
 
 /// An index that does not belong to the tensor.
