@@ -32,6 +32,17 @@ pub enum StructureError {
         /// The nodes of the level above, 1 for the virtual root.
         parents: usize,
     },
+    /// The pointers of a CSR (CSC) matrix are not one more than its rows (columns).
+    #[error(
+        "{found} pointers, expected one more than there are rows (columns){}",
+        lines.map_or(String::new(), |lines| format!(", of which there are {lines}"))
+    )]
+    PointerCount {
+        /// The pointers found.
+        found: usize,
+        /// The rows (columns), if their number is known.
+        lines: Option<u64>,
+    },
 }
 
 /// An index that does not belong to the tensor.
@@ -55,5 +66,40 @@ pub enum IndexError {
         coordinate: u64,
         /// The size of the dimension.
         size: u64,
+    },
+    /// The coordinates of many indices do not divide into whole ones.
+    #[error("{found} coordinates do not divide into indices of rank {rank}")]
+    Ragged {
+        /// The coordinates found.
+        found: usize,
+        /// The rank of the tensor.
+        rank: usize,
+    },
+    /// One of many indices does not belong to the tensor.
+    #[error("index number {tuple}: {error}")]
+    AtTuple {
+        /// The number of the index, from 0.
+        tuple: usize,
+        /// What is wrong with it.
+        error: Box<IndexError>,
+    },
+    /// A sub-tree with no mode left.
+    #[error("{found} modes are fixed of {rank}; leave at least one free, or look the index up")]
+    TooManyFixed {
+        /// The modes fixed.
+        found: usize,
+        /// The rank of the tensor.
+        rank: usize,
+    },
+    /// A fixed dimension is stored below one that is not fixed.
+    #[error(
+        "dimension {dimension} is stored below dimension {above}; fix that one too, or store the \
+         tensor in another mode order"
+    )]
+    NotOutermost {
+        /// The dimension that is fixed.
+        dimension: usize,
+        /// The outermost dimension that is not.
+        above: usize,
     },
 }

@@ -1,9 +1,18 @@
 //! Compressed sparse fiber (CSF) trees: build, validate, look up, iterate, convert. No I/O.
 
+pub mod compressed;
 pub mod error;
+pub mod iter;
+mod lookup;
+pub mod subtree;
 pub mod tensor;
 pub mod tree;
+pub mod validate;
 
+pub use compressed::{Compressed, CompressedViolation, Major};
 pub use error::{IndexError, StructureError};
+pub use iter::{Fiber, Fibers, Leaves};
+pub use subtree::Subtree;
 pub use tensor::Tensor;
 pub use tree::{Csf, Level};
+pub use validate::Violation;

@@ -135,6 +135,11 @@ impl<S: AsRef<[u64]>> Csf<S> {
         (level.pos.as_ref(), level.crd.as_ref())
     }
 
+    /// Whoever holds the levels, outermost first.
+    pub(crate) fn levels(&self) -> &[Level<S>] {
+        &self.levels
+    }
+
     /// The descriptor fields of the tree.
     #[must_use]
     pub fn layout(&self) -> CsfLayout {

@@ -1,0 +1,232 @@
+//! Where one index is stored, or many (CSF section, "Element Lookup").
+//!
+//! A lookup is a search among the children of one node per level, and its cost is the cache misses
+//! that wait for each other. So the search takes as few steps that depend on one another as it can:
+//! none where every coordinate is present, eight parts at a time in long fibers, and with many
+//! indices at once the steps of different indices alternate.
+//!
+//! Only what is found is believed: a node counts as found when its own coordinate is the one
+//! sought. On levels that are not valid an index may not be found, or found at a wrong place; no
+//! contents make a lookup panic or run longer.
+
+use std::ops::Range;
+
+use hurray_format::cast::{to_u64, to_usize};
+use hurray_format::{ModeOrder, Shape};
+
+use crate::error::IndexError;
+use crate::tree::{Csf, Level};
+
+/// Children up to this many are counted instead of searched.
+const SCAN: usize = 16;
+
+/// Indices whose searches alternate: about as many cache misses as a core has under way at once.
+const LANES: usize = 32;
+
+impl<S: AsRef<[u64]>> Csf<S> {
+    /// The leaf position of the element at a logical index, or `None` if none is stored there,
+    /// which makes it 0. One search per level, O(log siblings) each.
+    ///
+    /// # Errors
+    /// [`IndexError`] for a wrong number of coordinates, or one outside its dimension.
+    ///
+    /// ```
+    /// # use hurray_csf::{Csf, Level};
+    /// # use hurray_format::{ModeOrder, Shape};
+    /// let tree = Csf::new(
+    ///     Shape::new([2, 3, 4])?,
+    ///     ModeOrder::identity(3)?,
+    ///     vec![
+    ///         Level { pos: vec![0, 2], crd: vec![0, 1] },
+    ///         Level { pos: vec![0, 2, 3], crd: vec![0, 2, 1] },
+    ///         Level { pos: vec![0, 1, 2, 4], crd: vec![1, 3, 0, 2] },
+    ///     ],
+    /// )?;
+    /// assert_eq!(tree.lookup(&[1, 1, 2])?, Some(3));
+    /// assert_eq!(tree.lookup(&[1, 1, 1])?, None);
+    /// assert!(tree.lookup(&[2, 0, 0]).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn lookup(&self, index: &[u64]) -> Result<Option<usize>, IndexError> {
+        check_index(self.shape(), index)?;
+        Ok(search(self.levels(), self.shape(), self.mode_order(), 0, 0..self.node_count(0), index))
+    }
+
+    /// The leaf positions at many logical indices, given one behind the other (`indices[i * rank +
+    /// k]` is coordinate `k` of index `i`). Several times as fast as looking them up one by one in
+    /// a tree larger than the cache, since their cache misses overlap; the order of the indices
+    /// does not matter. Allocates the result only.
+    ///
+    /// # Errors
+    /// [`IndexError::Ragged`] if the coordinates are not whole indices, [`IndexError::AtTuple`]
+    /// for the first index with a coordinate outside its dimension. Then nothing is looked up.
+    ///
+    /// ```
+    /// # use hurray_csf::{Csf, Level};
+    /// # use hurray_format::{ModeOrder, Shape};
+    /// # let tree = Csf::new(
+    /// #     Shape::new([2, 3, 4])?,
+    /// #     ModeOrder::identity(3)?,
+    /// #     vec![
+    /// #         Level { pos: vec![0, 2], crd: vec![0, 1] },
+    /// #         Level { pos: vec![0, 2, 3], crd: vec![0, 2, 1] },
+    /// #         Level { pos: vec![0, 1, 2, 4], crd: vec![1, 3, 0, 2] },
+    /// #     ],
+    /// # )?;
+    /// assert_eq!(tree.lookup_many(&[1, 1, 2, 0, 0, 0])?, [Some(3), None]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn lookup_many(&self, indices: &[u64]) -> Result<Vec<Option<usize>>, IndexError> {
+        let rank = self.rank();
+        if !indices.len().is_multiple_of(rank) {
+            return Err(IndexError::Ragged { found: indices.len(), rank });
+        }
+        for (tuple, index) in indices.chunks_exact(rank).enumerate() {
+            check_index(self.shape(), index)
+                .map_err(|error| IndexError::AtTuple { tuple, error: Box::new(error) })?;
+        }
+        let mut found = Vec::with_capacity(indices.len() / rank);
+        for group in indices.chunks(LANES * rank) {
+            search_group(self, group, &mut found);
+        }
+        Ok(found)
+    }
+}
+
+/// Checks that an index is one of the tensor's.
+pub(crate) fn check_index(shape: &Shape, index: &[u64]) -> Result<(), IndexError> {
+    if index.len() != shape.rank() {
+        return Err(IndexError::Rank { found: index.len(), rank: shape.rank() });
+    }
+    let mut coordinates = index.iter().enumerate();
+    coordinates.try_for_each(|(dimension, &c)| check_coordinate(shape, dimension, c))
+}
+
+/// Checks that a coordinate is below its dimension.
+#[inline]
+pub(crate) fn check_coordinate(
+    shape: &Shape,
+    dimension: usize,
+    coordinate: u64,
+) -> Result<(), IndexError> {
+    if shape.contains(dimension, coordinate) {
+        return Ok(());
+    }
+    Err(IndexError::OutOfRange { dimension, coordinate, size: shape.dimensions()[dimension] })
+}
+
+/// Descends from `nodes` of level `depth` to the leaf at a checked logical index.
+#[inline]
+pub(crate) fn search<S: AsRef<[u64]>>(
+    levels: &[Level<S>],
+    shape: &Shape,
+    mode_order: &ModeOrder,
+    depth: usize,
+    nodes: Range<usize>,
+    index: &[u64],
+) -> Option<usize> {
+    let mut nodes = nodes;
+    for (number, level) in levels.iter().enumerate().skip(depth) {
+        if number > depth {
+            nodes = child_range(level.pos.as_ref(), level.crd.as_ref().len(), nodes.start);
+        }
+        let dimension = mode_order.dimension(number);
+        let size = shape.dimensions()[dimension];
+        let node = find(level.crd.as_ref(), nodes, index[dimension], size)?;
+        nodes = node..node + 1;
+    }
+    Some(nodes.start)
+}
+
+/// The children of node `parent` among the `len` nodes of a level, empty where `pos` is not to be
+/// believed.
+#[inline]
+pub(crate) fn child_range(pos: &[u64], len: usize, parent: usize) -> Range<usize> {
+    let &[start, end] = pos.get(parent..parent + 2).unwrap_or(&[0, 0]) else { return 0..0 };
+    let end = to_usize(end).min(len);
+    to_usize(start).min(end)..end
+}
+
+/// The node among the siblings `nodes` whose coordinate is `coordinate`, along a dimension of
+/// `size`.
+#[inline]
+pub(crate) fn find(crd: &[u64], nodes: Range<usize>, coordinate: u64, size: u64) -> Option<usize> {
+    let start = nodes.start;
+    let siblings = crd.get(nodes)?;
+    let offset = if to_u64(siblings.len()) == size {
+        // As many siblings as there are coordinates: each is at its own place.
+        to_usize(coordinate)
+    } else {
+        lower_bound(siblings, coordinate)
+    };
+    (siblings.get(offset) == Some(&coordinate)).then_some(start + offset)
+}
+
+/// The number of coordinates below `sought` in a sorted slice.
+///
+/// Looks at seven places of a long slice at once. They do not depend on one another, so their cache
+/// misses overlap, and a slice takes a third of the steps of a binary search.
+#[inline]
+pub(crate) fn lower_bound(sorted: &[u64], sought: u64) -> usize {
+    const PARTS: usize = 8;
+    let mut start = 0;
+    let mut window = sorted;
+    while window.len() > SCAN {
+        let step = window.len() / PARTS;
+        let below: usize =
+            (1..PARTS).map(|part| usize::from(window[part * step - 1] < sought)).sum();
+        // The last place of the next part is not below what is sought, or there is none.
+        let end = if below + 1 < PARTS { (below + 1) * step - 1 } else { window.len() };
+        window = &window[below * step..end];
+        start += below * step;
+    }
+    start + window.iter().filter(|&&coordinate| coordinate < sought).count()
+}
+
+/// Looks up at most [`LANES`] checked indices, level by level and step by step.
+fn search_group<S: AsRef<[u64]>>(tree: &Csf<S>, indices: &[u64], found: &mut Vec<Option<usize>>) {
+    /// One search: the coordinate sought, and the siblings among which it still can be.
+    #[derive(Clone, Copy)]
+    struct Lane {
+        sought: u64,
+        start: usize,
+        len: usize,
+    }
+    let rank = tree.rank();
+    let mut lanes = [Lane { sought: 0, start: 0, len: tree.node_count(0) }; LANES];
+    let lanes = &mut lanes[..indices.len() / rank];
+    for number in 0..rank {
+        let (pos, crd) = tree.level(number);
+        let dimension = tree.mode_order().dimension(number);
+        let size = tree.shape().dimensions()[dimension];
+        let mut longest = 0;
+        for (lane, index) in lanes.iter_mut().zip(indices.chunks_exact(rank)) {
+            // Behind the first level a lane holds its parent, with a len of 0 if there is none.
+            if number > 0 && lane.len > 0 {
+                let children = child_range(pos, crd.len(), lane.start);
+                (lane.start, lane.len) = (children.start, children.len());
+            }
+            lane.sought = index[dimension];
+            if to_u64(lane.len) == size {
+                (lane.start, lane.len) = (lane.start + to_usize(lane.sought), 1);
+            }
+            longest = longest.max(lane.len);
+        }
+        // A binary search without branches: each step keeps the half in which the last coordinate
+        // that is not above the one sought must be.
+        while longest > 1 {
+            for lane in &mut *lanes {
+                let half = lane.len / 2;
+                let middle = crd.get(lane.start + half).copied().unwrap_or(u64::MAX);
+                lane.start += if middle <= lane.sought { half } else { 0 };
+                lane.len -= half;
+            }
+            longest -= longest / 2;
+        }
+        for lane in &mut *lanes {
+            let is_it = lane.len > 0 && crd.get(lane.start) == Some(&lane.sought);
+            lane.len = usize::from(is_it);
+        }
+    }
+    found.extend(lanes.iter().map(|lane| (lane.len > 0).then_some(lane.start)));
+}
