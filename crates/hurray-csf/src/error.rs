@@ -3,6 +3,8 @@
 use hurray_format::FormatError;
 use thiserror::Error;
 
+use crate::build::BuildError;
+
 /// Levels that do not fit together. Found in O(rank), before anything is looked up
 /// (CSF section, "Buffer Table" and "Storage Invariants").
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -42,6 +44,16 @@ pub enum StructureError {
         found: usize,
         /// The rows (columns), if their number is known.
         lines: Option<u64>,
+    },
+    /// A coordinate list does not have one index per value.
+    #[error("{found} coordinates do not make {nnz} indices of rank {rank}")]
+    CoordinateCount {
+        /// The number of coordinates found.
+        found: usize,
+        /// The number of values.
+        nnz: usize,
+        /// The rank of the tensor.
+        rank: usize,
     },
 }
 
@@ -102,4 +114,46 @@ pub enum IndexError {
         /// The outermost dimension that is not.
         above: usize,
     },
+}
+
+/// A coordinate list that is not valid.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum CooViolation {
+    /// A coordinate is not below its dimension.
+    #[error(
+        "the index at position {position} has coordinate {coordinate} outside dimension \
+         {dimension} of size {size}"
+    )]
+    OutOfRange {
+        /// The position in the list.
+        position: usize,
+        /// The dimension.
+        dimension: usize,
+        /// The coordinate found.
+        coordinate: u64,
+        /// The size of the dimension.
+        size: u64,
+    },
+    /// An index that is in the list twice.
+    #[error("the index {index:?} at position {position} is already at position {first}")]
+    Duplicate {
+        /// The later of the two positions.
+        position: usize,
+        /// The earlier one.
+        first: usize,
+        /// The index.
+        index: Vec<u64>,
+    },
+    /// A sorted list whose indices do not increase.
+    #[error("the index {index:?} at position {position} does not lie behind the one before it")]
+    Unsorted {
+        /// The position in the list.
+        position: usize,
+        /// The index found there.
+        index: Vec<u64>,
+    },
+    /// The coordinates cannot be read as indices.
+    #[error(transparent)]
+    Rows(BuildError),
 }

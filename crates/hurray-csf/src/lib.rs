@@ -1,6 +1,9 @@
 //! Compressed sparse fiber (CSF) trees: build, validate, look up, iterate, convert. No I/O.
 
+pub mod build;
 pub mod compressed;
+mod convert;
+pub mod coo;
 pub mod error;
 pub mod iter;
 mod lookup;
@@ -9,8 +12,10 @@ pub mod tensor;
 pub mod tree;
 pub mod validate;
 
+pub use build::{BuildError, Builder, Duplicates, Indices};
 pub use compressed::{Compressed, CompressedViolation, Major};
-pub use error::{IndexError, StructureError};
+pub use coo::Coo;
+pub use error::{CooViolation, IndexError, StructureError};
 pub use iter::{Fiber, Fibers, Leaves};
 pub use subtree::Subtree;
 pub use tensor::Tensor;

@@ -42,6 +42,12 @@ impl AlignedBytes {
     pub fn zeroed(len: usize) -> Self {
         Self::try_zeroed(len).expect("out of memory")
     }
+
+    /// Keeps the first `len` bytes, all of them if there are not as many.
+    pub fn truncate(&mut self, len: usize) {
+        self.len = len.min(self.len);
+        self.blocks.truncate(self.len.div_ceil(BUFFER_ALIGNMENT));
+    }
 }
 
 impl From<&[u8]> for AlignedBytes {

@@ -1,0 +1,231 @@
+//! Indices packed into keys that compare as the tree is ordered.
+//!
+//! A key is `W` words, the first one the most significant. Each level of the tree has a field of
+//! as many bits as its coordinates need, outermost levels in the highest bits; a field never
+//! crosses from one word into the next, so that a coordinate is one shift and one mask, and the
+//! highest bit in which two keys differ tells at which level their paths part. Most tensors fit
+//! into one word; nothing limits the product of the dimensions, since more words are taken as
+//! needed, up to one per level.
+
+use hurray_format::{ModeOrder, Shape};
+
+use super::error::BuildError;
+use super::indices::{BLOCK, Block, Source, check_bounds};
+use super::tasks;
+
+/// Entries that one task packs.
+const TASK: usize = 128 * BLOCK;
+
+/// A packed index.
+pub(crate) type Key<const W: usize> = [u64; W];
+
+/// Where the coordinate of a level lies in a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Field {
+    pub(crate) dimension: usize,
+    word: usize,
+    shift: u32,
+    mask: u64,
+}
+
+impl Field {
+    /// The coordinate in a key.
+    #[inline]
+    pub(crate) fn coordinate<const W: usize>(self, key: &Key<W>) -> u64 {
+        (key[self.word] >> self.shift) & self.mask
+    }
+}
+
+/// The fields of all levels.
+#[derive(Clone, Debug)]
+pub(crate) struct KeyLayout {
+    fields: Vec<Field>,
+    words: usize,
+}
+
+impl KeyLayout {
+    /// Decides how many bits each level gets: as many as its dimension needs if that makes one
+    /// word, otherwise as many as the coordinates at hand need, which takes a pass over them.
+    ///
+    /// # Errors
+    /// That pass finds coordinates that are negative or out of range.
+    pub(crate) fn new(
+        shape: &Shape,
+        mode_order: &ModeOrder,
+        source: &dyn Source,
+    ) -> Result<Self, BuildError> {
+        let largest: Vec<u64> = shape.dimensions().iter().map(|d| d.saturating_sub(1)).collect();
+        let layout = Self::of_largest(mode_order, &largest);
+        if layout.words == 1 && !shape.is_dynamic() {
+            return Ok(layout);
+        }
+        Ok(Self::of_largest(mode_order, &largest_coordinates(shape, source)?))
+    }
+
+    /// Gives each level the bits of the largest coordinate along its dimension.
+    fn of_largest(mode_order: &ModeOrder, largest: &[u64]) -> Self {
+        let mut fields = Vec::with_capacity(mode_order.rank());
+        let (mut word, mut free) = (0, u64::BITS);
+        for level in 0..mode_order.rank() {
+            let dimension = mode_order.dimension(level);
+            let bits = u64::BITS - largest[dimension].leading_zeros();
+            if bits > free {
+                (word, free) = (word + 1, u64::BITS);
+            }
+            free -= bits;
+            // A field without bits may find no place in its word; its mask hides the rest.
+            let mask = u64::MAX.checked_shr(u64::BITS - bits).unwrap_or(0);
+            fields.push(Field { dimension, word, shift: free.min(u64::BITS - 1), mask });
+        }
+        Self { fields, words: word + 1 }
+    }
+
+    /// The words that a key needs.
+    pub(crate) fn words(&self) -> usize {
+        self.words
+    }
+
+    /// The field of each level, outermost first.
+    pub(crate) fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    /// The logical index of a key.
+    pub(crate) fn index<const W: usize>(&self, key: &Key<W>) -> Vec<u64> {
+        let mut index = vec![0; self.fields.len()];
+        for field in &self.fields {
+            index[field.dimension] = field.coordinate(key);
+        }
+        index
+    }
+
+    /// The level that each bit of each word belongs to, by significance.
+    pub(crate) fn level_of_bit<const W: usize>(&self) -> LevelOfBit<W> {
+        let mut level_of_bit = [[0; 64]; W];
+        for (field, level) in self.fields.iter().zip(0u8..) {
+            for (bit, slot) in (0u32..).zip(&mut level_of_bit[field.word]) {
+                if bit >= field.shift && (field.mask >> (bit - field.shift)) & 1 == 1 {
+                    *slot = level;
+                }
+            }
+        }
+        LevelOfBit { level_of_bit, rank: self.fields.len() }
+    }
+}
+
+/// Tells where the paths of two keys part.
+pub(crate) struct LevelOfBit<const W: usize> {
+    level_of_bit: [[u8; 64]; W],
+    rank: usize,
+}
+
+impl<const W: usize> LevelOfBit<W> {
+    /// The outermost level at which two keys differ, the rank if they are equal.
+    #[inline]
+    pub(crate) fn parting(&self, a: &Key<W>, b: &Key<W>) -> usize {
+        for word in 0..W {
+            let differing = a[word] ^ b[word];
+            if differing != 0 {
+                return usize::from(self.level_of_bit[word][differing.ilog2() as usize]);
+            }
+        }
+        self.rank
+    }
+}
+
+/// The keys of all entries, in input order.
+pub(crate) struct Packed<const W: usize> {
+    pub(crate) keys: Vec<Key<W>>,
+    /// Whether no key is smaller than the one before.
+    pub(crate) is_sorted: bool,
+}
+
+/// Packs the index of every entry and checks it against the shape. One parallel pass.
+///
+/// # Errors
+/// The first entry that is negative or out of range.
+pub(crate) fn pack<const W: usize>(
+    source: &dyn Source,
+    shape: &Shape,
+    layout: &KeyLayout,
+) -> Result<Packed<W>, BuildError> {
+    let mut keys = vec![[0; W]; source.len()];
+    let pieces: Vec<_> = keys.chunks_mut(TASK).enumerate().collect();
+    let sorted_pieces: Vec<Result<bool, BuildError>> = tasks::map_with(
+        pieces,
+        || Block::new(shape.rank()),
+        |block, (task, keys)| {
+            for (number, keys) in keys.chunks_mut(BLOCK).enumerate() {
+                let start = task * TASK + number * BLOCK;
+                source.read(start, keys.len(), block);
+                check_bounds(block, start, shape)?;
+                for field in &layout.fields {
+                    for (key, coordinate) in keys.iter_mut().zip(block.column(field.dimension)) {
+                        key[field.word] |= (coordinate & field.mask) << field.shift;
+                    }
+                }
+            }
+            Ok(keys.is_sorted())
+        },
+    );
+    let mut is_sorted = true;
+    for piece in sorted_pieces {
+        is_sorted &= piece?;
+    }
+    let seams = (TASK..keys.len()).step_by(TASK);
+    is_sorted = is_sorted && seams.into_iter().all(|seam| keys[seam - 1] <= keys[seam]);
+    Ok(Packed { keys, is_sorted })
+}
+
+/// The largest coordinate along each dimension, 0 without entries. One parallel pass, which
+/// checks every coordinate.
+///
+/// # Errors
+/// The first entry that is negative or out of range.
+pub(crate) fn largest_coordinates(
+    shape: &Shape,
+    source: &dyn Source,
+) -> Result<Vec<u64>, BuildError> {
+    let starts: Vec<usize> = (0..source.len()).step_by(TASK).collect();
+    let pieces: Vec<Result<Vec<u64>, BuildError>> = tasks::map_with(
+        starts,
+        || Block::new(shape.rank()),
+        |block, begin| {
+            let mut largest = vec![0; shape.rank()];
+            let end = source.len().min(begin + TASK);
+            for start in (begin..end).step_by(BLOCK) {
+                source.read(start, BLOCK.min(end - start), block);
+                check_bounds(block, start, shape)?;
+                for (dimension, largest) in largest.iter_mut().enumerate() {
+                    *largest = block.column(dimension).iter().fold(*largest, |a, &b| a.max(b));
+                }
+            }
+            Ok(largest)
+        },
+    );
+    let mut largest = vec![0; shape.rank()];
+    for piece in pieces {
+        for (largest, coordinate) in largest.iter_mut().zip(piece?) {
+            *largest = coordinate.max(*largest);
+        }
+    }
+    Ok(largest)
+}
+
+/// The positions of the first two entries that have an index. One pass; only an error needs it.
+pub(crate) fn first_two(source: &dyn Source, index: &[u64]) -> Option<(usize, usize)> {
+    let mut block = Block::new(index.len());
+    let mut first = None;
+    for start in (0..source.len()).step_by(BLOCK) {
+        source.read(start, BLOCK.min(source.len() - start), &mut block);
+        for i in 0..block.len() {
+            if (0..index.len()).all(|dimension| block.column(dimension)[i] == index[dimension]) {
+                match first {
+                    None => first = Some(start + i),
+                    Some(first) => return Some((first, start + i)),
+                }
+            }
+        }
+    }
+    None
+}
