@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::buffer::{Device, MemoryClass, SyncMode};
+use crate::container::ContainerError;
 use crate::element::ElementType;
 use crate::tag::TagSpace;
 
@@ -184,4 +185,7 @@ pub enum FormatError {
         /// The number of stored elements.
         nnz: usize,
     },
+    /// A rule of the file container.
+    #[error(transparent)]
+    Container(#[from] ContainerError),
 }
