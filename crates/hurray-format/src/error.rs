@@ -185,6 +185,12 @@ pub enum FormatError {
         /// The number of stored elements.
         nnz: usize,
     },
+    /// A buffer of 64-bit integers that is not a whole number of them.
+    #[error("the buffer has {found} bytes, which is not a whole number of 64-bit integers")]
+    WordLength {
+        /// The bytes found.
+        found: u64,
+    },
     /// A rule of the file container.
     #[error(transparent)]
     Container(#[from] ContainerError),

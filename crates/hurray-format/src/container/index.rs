@@ -139,6 +139,15 @@ impl Index {
         Ok(bytes)
     }
 
+    /// Checks a name that is to be in an index.
+    ///
+    /// # Errors
+    /// [`ContainerError::EmptyName`] or [`ContainerError::NameTooLong`] for one that cannot be
+    /// stored.
+    pub fn check_name(name: &str) -> Result<(), ContainerError> {
+        check_name(name).map(drop)
+    }
+
     /// The checksum of encoded index bytes, as the trailer has it (CRC-32C, Castagnoli).
     #[must_use]
     pub fn checksum(bytes: &[u8]) -> u32 {
