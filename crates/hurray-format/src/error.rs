@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::buffer::{Device, MemoryClass, SyncMode};
+use crate::container::ContainerError;
 use crate::element::ElementType;
 use crate::tag::TagSpace;
 
@@ -184,4 +185,13 @@ pub enum FormatError {
         /// The number of stored elements.
         nnz: usize,
     },
+    /// A buffer of 64-bit integers that is not a whole number of them.
+    #[error("the buffer has {found} bytes, which is not a whole number of 64-bit integers")]
+    WordLength {
+        /// The bytes found.
+        found: u64,
+    },
+    /// A rule of the file container.
+    #[error(transparent)]
+    Container(#[from] ContainerError),
 }

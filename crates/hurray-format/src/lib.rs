@@ -7,6 +7,7 @@ compile_error!("the Hurray crates support 64-bit little-endian targets only");
 pub mod buffer;
 pub mod bytes;
 pub mod cast;
+pub mod container;
 pub mod element;
 pub mod error;
 pub mod layout;
@@ -17,6 +18,7 @@ mod wire;
 
 pub use buffer::{BufferHandle, Device, MemoryClass, SyncMode};
 pub use bytes::AlignedBytes;
+pub use container::{Metadata, MetadataArray, MetadataValue};
 pub use element::{ElementType, PrivateType, Scalar, Tier, Value, Values};
 pub use error::{DecodeError, FormatError};
 pub use layout::{CooLayout, CsfLayout, LayoutDescriptor};
