@@ -4,7 +4,10 @@ use thiserror::Error;
 
 use crate::buffer::{Device, MemoryClass, SyncMode};
 use crate::container::ContainerError;
+use crate::descriptor::DescriptorError;
 use crate::element::ElementType;
+use crate::layout::LayoutError;
+use crate::quantization::QuantizationError;
 use crate::tag::TagSpace;
 
 /// Bytes that break a rule of the format: the field, where it is, and the rule.
@@ -194,4 +197,51 @@ pub enum FormatError {
     /// A rule of the file container.
     #[error(transparent)]
     Container(#[from] ContainerError),
+    /// A field whose value the format gives no meaning.
+    #[error("{field} is {found}; it must be {allowed}")]
+    Field {
+        /// The field.
+        field: &'static str,
+        /// The value found.
+        found: u64,
+        /// The values that have one.
+        allowed: &'static str,
+    },
+    /// A floating-point field out of its range.
+    #[error("{field} is {found}; it must be {allowed}")]
+    Number {
+        /// The field.
+        field: &'static str,
+        /// The number found.
+        found: f64,
+        /// The numbers that are allowed.
+        allowed: &'static str,
+    },
+    /// A rule of the layouts.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+    /// A rule of the quantization schemes.
+    #[error(transparent)]
+    Quantization(#[from] QuantizationError),
+    /// A rule of the tensor descriptor as a whole.
+    #[error(transparent)]
+    Descriptor(#[from] DescriptorError),
+}
+
+impl FormatError {
+    /// The field of a descriptor at fault, and which one of that name, counted from 0.
+    pub(crate) fn field(&self) -> (&'static str, usize) {
+        match self {
+            FormatError::Layout(error) => error.field(),
+            FormatError::Quantization(error) => error.field(),
+            FormatError::Descriptor(error) => error.field(),
+            FormatError::Field { field, .. } | FormatError::Number { field, .. } => (field, 0),
+            FormatError::RankForLayout { .. } | FormatError::RankTooLarge { .. } => ("rank", 0),
+            FormatError::ModeOrderLength { .. }
+            | FormatError::ModeOrderRange { .. }
+            | FormatError::ModeOrderDuplicate { .. } => ("mode_order", 0),
+            FormatError::SizeOverflow { .. } => ("shape", 0),
+            _ => ("descriptor", 0),
+        }
+    }
 }

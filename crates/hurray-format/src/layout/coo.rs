@@ -1,7 +1,10 @@
-//! COO, the coordinate list (docs/format.md, "Tag spaces"; tag `0x06`).
+//! COO, the coordinate list (docs/format.md, "Layouts"; tag `0x06`).
 
-use crate::error::FormatError;
+use super::{BufferRole, Extent};
+use crate::cast::to_u64;
+use crate::error::{DecodeError, FormatError};
 use crate::shape::Shape;
+use crate::wire::{Cursor, Put};
 
 /// Descriptor fields of a COO tensor. Buffer 0 holds the values, buffer 1 the coordinates as
 /// `u64[nnz][rank]`.
@@ -21,11 +24,29 @@ impl CooLayout {
         Self { nnz, is_sorted }
     }
 
+    pub(super) fn decode(cursor: &mut Cursor<'_>) -> Result<Self, DecodeError> {
+        let nnz = cursor.u64("nnz")?;
+        let is_sorted = cursor.flag("is_sorted")?;
+        cursor.reserved("reserved", 7)?;
+        Ok(Self { nnz, is_sorted })
+    }
+
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        out.put_u64(self.nnz);
+        out.put_u8(self.is_sorted.into());
+        out.put(&[0; 7]);
+    }
+
     /// Any rank but 0.
     pub(super) fn validate_against_shape(&self, shape: &Shape) -> Result<(), FormatError> {
-        if shape.rank() == 0 {
-            return Err(super::scalar_error("coo"));
-        }
-        Ok(())
+        super::dense::not_scalar("coo", shape)
+    }
+
+    /// Exact sizes, which follow from nnz and the rank.
+    pub(super) fn validate_buffers(&self, extent: &Extent<'_>) -> Result<(), FormatError> {
+        extent.values(self.nnz)?;
+        // The rank is at most 64, so that a row of coordinates takes at most 512 bytes.
+        let expected = self.nnz.checked_mul(8 * to_u64(extent.shape.rank()));
+        extent.exactly(1, BufferRole::Indices, expected)
     }
 }

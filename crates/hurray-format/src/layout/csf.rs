@@ -1,9 +1,23 @@
 //! CSF, the rank-N compressed sparse fiber layout (CSF section; tag `0x09`).
+//!
+//! | rule of a CSF descriptor | kept by |
+//! |---|---|
+//! | rank 3 to 64, `mode_order` a permutation of the dimensions | `validate_against_shape` |
+//! | exact size of every buffer, the chain of level lengths, the empty form | `validate_buffers` |
+//! | `2 * rank + 1` buffers and the parameter buffers of the quantization | `buffer_count` |
+//! | `byte_offset` 0 | [`LayoutDescriptor::has_byte_offset`](super::LayoutDescriptor::has_byte_offset) |
+//! | no shard section | [`LayoutDescriptor::can_be_sharded`](super::LayoutDescriptor::can_be_sharded) |
+//! | nnz of the statistics | [`LayoutDescriptor::nnz`](super::LayoutDescriptor::nnz) |
 
-use super::MIN_CSF_RANK;
-use crate::error::FormatError;
+use super::{BufferRole, Extent, LayoutError};
+use crate::descriptor::Mode;
+use crate::error::{DecodeError, FormatError};
 use crate::mode_order::ModeOrder;
 use crate::shape::Shape;
+use crate::wire::{Cursor, Put};
+
+/// The smallest rank of a CSF tensor (CSF section, "Validity Constraints").
+pub const MIN_CSF_RANK: usize = 3;
 
 /// Descriptor fields of a CSF tensor: a tree of `rank` levels, each of them a pair of buffers.
 ///
@@ -37,6 +51,19 @@ impl CsfLayout {
         Self { nnz, mode_order }
     }
 
+    pub(super) fn decode(cursor: &mut Cursor<'_>, rank: usize) -> Result<Self, DecodeError> {
+        let nnz = cursor.u64("nnz")?;
+        let mode_order = cursor.array("mode_order", rank)?;
+        cursor.reserved("reserved", 8)?;
+        Ok(Self { nnz, mode_order })
+    }
+
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        out.put_u64(self.nnz);
+        out.put_slice(&self.mode_order);
+        out.put(&[0; 8]);
+    }
+
     /// `2 * rank + 1`.
     pub(super) fn buffer_count(&self) -> usize {
         2 * self.mode_order.len() + 1
@@ -44,6 +71,12 @@ impl CsfLayout {
 
     /// Rank at least 3, and a mode order that is a permutation of the shape's dimensions.
     pub(super) fn validate_against_shape(&self, shape: &Shape) -> Result<(), FormatError> {
+        self.validate_rank(shape)?;
+        ModeOrder::new(self.mode_order.as_slice()).map(drop)
+    }
+
+    /// Rank at least 3, and as many levels as dimensions: what even permissive mode asks for.
+    pub(super) fn validate_rank(&self, shape: &Shape) -> Result<(), FormatError> {
         let rank = shape.rank();
         if rank < MIN_CSF_RANK {
             return Err(FormatError::RankForLayout {
@@ -55,6 +88,54 @@ impl CsfLayout {
         if self.mode_order.len() != rank {
             return Err(FormatError::ModeOrderLength { found: self.mode_order.len(), rank });
         }
-        ModeOrder::new(self.mode_order.as_slice()).map(drop)
+        Ok(())
     }
+
+    /// Exact sizes. How many nodes a level has follows from its `crd`, nnz gives the leaves; every
+    /// `pos` has an entry more than there are nodes above it. O(rank).
+    pub(super) fn validate_buffers(
+        &self,
+        extent: &Extent<'_>,
+        mode: Mode,
+    ) -> Result<(), FormatError> {
+        extent.values(self.nnz)?;
+        let rank = self.mode_order.len();
+        let mut parents = 1;
+        for level in 0..rank {
+            let (pos, crd) = (BufferRole::Pos(level), BufferRole::Crd(level));
+            let (pos_index, crd_index) = (2 * level + 1, 2 * level + 2);
+            let nodes = extent.words(crd_index, crd)?;
+            extent.words(pos_index, pos)?;
+            if self.nnz == 0 {
+                // An empty tensor in another form breaks a storage invariant, no more: permissive
+                // mode reports it, and nothing can be read from it.
+                if mode == Mode::Strict {
+                    empty(extent, pos_index, pos, if level == 0 { 16 } else { 8 })?;
+                    empty(extent, crd_index, crd, 0)?;
+                }
+            } else {
+                extent.exactly(pos_index, pos, pos_size(parents))?;
+            }
+            parents = nodes;
+        }
+        extent.exactly(2 * rank, BufferRole::Crd(rank - 1), self.nnz.checked_mul(8))
+    }
+}
+
+/// The bytes of a `pos` below `parents` nodes.
+pub(crate) fn pos_size(parents: u64) -> Option<u64> {
+    parents.checked_add(1)?.checked_mul(8)
+}
+
+fn empty(
+    extent: &Extent<'_>,
+    buffer: usize,
+    role: BufferRole,
+    expected: u64,
+) -> Result<(), FormatError> {
+    let found = extent.byte_size(buffer);
+    if found == expected {
+        return Ok(());
+    }
+    Err(LayoutError::EmptyForm { buffer, role, expected, found }.into())
 }
