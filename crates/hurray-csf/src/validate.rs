@@ -449,11 +449,14 @@ fn ascents_wide(previous: &[u64], current: &[u64], largest: u64) -> Option<u64> 
 /// The ends of fibers with children, within the level, at which the coordinates descend. Parents
 /// without children end where the parent before did, which counts once.
 fn descents_at_ends(pos: &[u64], crd: &[u64]) -> u64 {
+    let Some((_, next)) = crd.split_first() else { return 0 };
+    let previous = &crd[..next.len()];
     let mut descents = 0;
     for (&start, &end) in pos.iter().zip(&pos[1..]) {
-        let end_node = to_usize(end);
-        if let (Some(last), Some(next)) = (crd.get(end_node.wrapping_sub(1)), crd.get(end_node)) {
-            descents += u64::from((start != end) & (next <= last));
+        // An end at 0 or behind the level is not between two nodes: one comparison sees both.
+        let last = to_usize(end).wrapping_sub(1);
+        if last < next.len() {
+            descents += u64::from((start != end) & (next[last] <= previous[last]));
         }
     }
     descents
