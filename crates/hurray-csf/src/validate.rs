@@ -7,7 +7,7 @@
 //! branch per fiber. Both passes take turns on blocks that fit the cache, so every byte comes from
 //! memory once.
 //!
-//! The counts are sums over a whole level, so where it is cut makes no difference; [`Piece`]s are
+//! The counts are sums over a whole level, so where it is cut makes no difference; pieces are
 //! counted on as many threads as there are. `pos` is read like any other untrusted number: where it
 //! leads affects the speed and the verdict, nothing else. Only after a mismatch does a plain scan
 //! look for the culprit, level by level, so that its report is always the same.
