@@ -7,7 +7,7 @@
 //! branch per fiber. Both passes take turns on blocks that fit the cache, so every byte comes from
 //! memory once.
 //!
-//! The counts are sums over a whole level, so where it is cut makes no difference; [`Piece`]s are
+//! The counts are sums over a whole level, so where it is cut makes no difference; pieces are
 //! counted on as many threads as there are. `pos` is read like any other untrusted number: where it
 //! leads affects the speed and the verdict, nothing else. Only after a mismatch does a plain scan
 //! look for the culprit, level by level, so that its report is always the same.
@@ -449,11 +449,14 @@ fn ascents_wide(previous: &[u64], current: &[u64], largest: u64) -> Option<u64> 
 /// The ends of fibers with children, within the level, at which the coordinates descend. Parents
 /// without children end where the parent before did, which counts once.
 fn descents_at_ends(pos: &[u64], crd: &[u64]) -> u64 {
+    let Some((_, next)) = crd.split_first() else { return 0 };
+    let previous = &crd[..next.len()];
     let mut descents = 0;
     for (&start, &end) in pos.iter().zip(&pos[1..]) {
-        let end_node = to_usize(end);
-        if let (Some(last), Some(next)) = (crd.get(end_node.wrapping_sub(1)), crd.get(end_node)) {
-            descents += u64::from((start != end) & (next <= last));
+        // An end at 0 or behind the level is not between two nodes: one comparison sees both.
+        let last = to_usize(end).wrapping_sub(1);
+        if last < next.len() {
+            descents += u64::from((start != end) & (next[last] <= previous[last]));
         }
     }
     descents
@@ -469,4 +472,59 @@ pub(crate) fn all_hold(pieces: &[Piece<'_>]) -> bool {
         return pieces.par_iter().map(Piece::descents).try_reduce(|| 0, sum) == Some(0);
     }
     pieces.iter().map(Piece::descents).try_fold(0, |total, piece| sum(total, piece?)) == Some(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn holds(pos: &[u64], crd: &[u64]) -> bool {
+        let mut pieces = Vec::new();
+        Piece::cut(pos, crd, Some(1 << 20), &mut pieces) && all_hold(&pieces)
+    }
+
+    /// Fibers of 0, 1, 2, ... coordinates, so that every other one begins with a descent, and one
+    /// fiber that takes several pieces.
+    fn pair() -> (Vec<u64>, Vec<u64>) {
+        let (mut pos, mut crd) = (vec![0], Vec::new());
+        for fiber in 0..60_000u64 {
+            let children = if fiber == 40_000 { 200_000 } else { fiber % 4 };
+            crd.extend((0..children).map(|child| child + fiber % 2));
+            pos.push(to_u64(crd.len()));
+        }
+        (pos, crd)
+    }
+
+    // A wrong count on a valid tree would only cost time, since the scan finds nothing then.
+    #[test]
+    fn a_valid_pair_is_recognised_without_a_scan() {
+        let (pos, crd) = pair();
+        assert!(crd.len() > 4 * Piece::WORDS);
+        assert!(holds(&pos, &crd));
+        assert!(holds(&[0], &[]) && holds(&[0; 5], &[]) && holds(&[0, 0, 1], &[7]));
+    }
+
+    #[test]
+    fn a_descent_inside_a_fiber_is_counted_wherever_pieces_and_blocks_are_cut() {
+        let (pos, mut crd) = pair();
+        let mut pieces = Vec::new();
+        assert!(Piece::cut(&pos, &crd, None, &mut pieces));
+        let pieces: Vec<_> = pieces.iter().map(|p| (p.parents.clone(), p.nodes.clone())).collect();
+        let mut seen = 0;
+        for (parents, nodes) in pieces {
+            let blocks = parents.step_by(Piece::BLOCK).take(3);
+            let borders = blocks.map(|parent| to_usize(pos[parent])).chain([nodes.start]);
+            for position in borders.flat_map(|border| border.saturating_sub(2)..border + 3) {
+                if position == 0 || pos.binary_search(&to_u64(position)).is_ok() {
+                    continue;
+                }
+                let Some(kept) = crd.get(position).copied() else { continue };
+                crd[position] = crd[position - 1];
+                assert!(!holds(&pos, &crd), "{position}");
+                crd[position] = kept;
+                seen += 1;
+            }
+        }
+        assert!(seen > 20, "{seen}");
+    }
 }
