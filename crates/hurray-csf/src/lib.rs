@@ -10,7 +10,8 @@ mod lookup;
 pub mod subtree;
 pub mod tensor;
 pub mod tree;
-pub mod validate;
+mod validate;
+mod violation;
 
 pub use build::{BuildError, Builder, Duplicates, Indices};
 pub use compressed::{Compressed, CompressedViolation, Major};
@@ -20,4 +21,4 @@ pub use iter::{Fiber, Fibers, Leaves};
 pub use subtree::Subtree;
 pub use tensor::Tensor;
 pub use tree::{Csf, Level};
-pub use validate::Violation;
+pub use violation::Violation;

@@ -20,8 +20,9 @@ use crate::tree::{Csf, Level};
 /// Children up to this many are counted instead of searched.
 const SCAN: usize = 16;
 
-/// Indices whose searches alternate: about as many cache misses as a core has under way at once.
-const LANES: usize = 32;
+/// Indices whose searches alternate: several times the cache misses that a core has under way at
+/// once, since many searches end early.
+const LANES: usize = 64;
 
 impl<S: AsRef<[u64]>> Csf<S> {
     /// The leaf position of the element at a logical index, or `None` if none is stored there,
@@ -183,9 +184,11 @@ pub(crate) fn lower_bound(sorted: &[u64], sought: u64) -> usize {
     start + window.iter().filter(|&&coordinate| coordinate < sought).count()
 }
 
-/// Looks up at most [`LANES`] checked indices, level by level and step by step.
+/// Looks up at most [`LANES`] checked indices, level by level and step by step. Lanes that are done
+/// are dropped from the lists without a branch: where a search ends cannot be predicted.
 fn search_group<S: AsRef<[u64]>>(tree: &Csf<S>, indices: &[u64], found: &mut Vec<Option<usize>>) {
-    /// One search: the coordinate sought, and the siblings among which it still can be.
+    /// One search: the coordinate sought, and the siblings among which it still can be. Between two
+    /// levels the one sibling that was found, or none.
     #[derive(Clone, Copy)]
     struct Lane {
         sought: u64,
@@ -193,40 +196,56 @@ fn search_group<S: AsRef<[u64]>>(tree: &Csf<S>, indices: &[u64], found: &mut Vec
         len: usize,
     }
     let rank = tree.rank();
-    let mut lanes = [Lane { sought: 0, start: 0, len: tree.node_count(0) }; LANES];
-    let lanes = &mut lanes[..indices.len() / rank];
+    let count = indices.len() / rank;
+    let mut lanes = [Lane { sought: 0, start: 0, len: 0 }; LANES];
+    let mut alive: [usize; LANES] = std::array::from_fn(|lane| lane);
+    let mut alive_count = count;
     for number in 0..rank {
         let (pos, crd) = tree.level(number);
         let dimension = tree.mode_order().dimension(number);
         let size = tree.shape().dimensions()[dimension];
-        let mut longest = 0;
-        for (lane, index) in lanes.iter_mut().zip(indices.chunks_exact(rank)) {
-            // Behind the first level a lane holds its parent, with a len of 0 if there is none.
-            if number > 0 && lane.len > 0 {
-                let children = child_range(pos, crd.len(), lane.start);
-                (lane.start, lane.len) = (children.start, children.len());
-            }
-            lane.sought = index[dimension];
+        let mut searching = [0; LANES];
+        let mut searching_count = 0;
+        for &at in &alive[..alive_count] {
+            let lane = &mut lanes[at];
+            let nodes = match number {
+                0 => 0..crd.len(),
+                _ => child_range(pos, crd.len(), lane.start),
+            };
+            (lane.start, lane.len) = (nodes.start, nodes.len());
+            lane.sought = indices[at * rank + dimension];
             if to_u64(lane.len) == size {
                 (lane.start, lane.len) = (lane.start + to_usize(lane.sought), 1);
             }
-            longest = longest.max(lane.len);
+            searching[searching_count] = at;
+            searching_count += usize::from(lane.len > 1);
         }
         // A binary search without branches: each step keeps the half in which the last coordinate
         // that is not above the one sought must be.
-        while longest > 1 {
-            for lane in &mut *lanes {
+        while searching_count > 0 {
+            let mut kept = 0;
+            for step in 0..searching_count {
+                let at = searching[step];
+                let lane = &mut lanes[at];
                 let half = lane.len / 2;
                 let middle = crd.get(lane.start + half).copied().unwrap_or(u64::MAX);
                 lane.start += if middle <= lane.sought { half } else { 0 };
                 lane.len -= half;
+                searching[kept] = at;
+                kept += usize::from(lane.len > 1);
             }
-            longest -= longest / 2;
+            searching_count = kept;
         }
-        for lane in &mut *lanes {
-            let is_it = lane.len > 0 && crd.get(lane.start) == Some(&lane.sought);
+        let mut kept = 0;
+        for step in 0..alive_count {
+            let at = alive[step];
+            let lane = &mut lanes[at];
+            let is_it = (lane.len > 0) & (crd.get(lane.start) == Some(&lane.sought));
             lane.len = usize::from(is_it);
+            alive[kept] = at;
+            kept += usize::from(is_it);
         }
+        alive_count = kept;
     }
-    found.extend(lanes.iter().map(|lane| (lane.len > 0).then_some(lane.start)));
+    found.extend(lanes[..count].iter().map(|lane| (lane.len > 0).then_some(lane.start)));
 }

@@ -7,7 +7,7 @@
 //! branch per fiber. Both passes take turns on blocks that fit the cache, so every byte comes from
 //! memory once.
 //!
-//! The counts are sums over a whole level, so where it is cut makes no difference; [`Piece`]s are
+//! The counts are sums over a whole level, so where it is cut makes no difference; pieces are
 //! counted on as many threads as there are. `pos` is read like any other untrusted number: where it
 //! leads affects the speed and the verdict, nothing else. Only after a mismatch does a plain scan
 //! look for the culprit, level by level, so that its report is always the same.
@@ -18,136 +18,9 @@ use hurray_format::Shape;
 use hurray_format::cast::{to_u64, to_usize};
 #[cfg(feature = "parallel")]
 use rayon::prelude::*;
-use thiserror::Error;
 
 use crate::tree::Csf;
-
-/// A place where a tree breaks a storage invariant of the CSF section.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum Violation {
-    /// Invariant 1: `pos_L[0]` is not 0.
-    #[error("invariant 1 broken at pos_{level}[0]: found {found}, expected 0")]
-    PosStart {
-        /// The level.
-        level: usize,
-        /// The entry found.
-        found: u64,
-    },
-    /// Invariant 2: an entry of `pos_L` is less than the one before.
-    #[error(
-        "invariant 2 broken at pos_{level}[{position}]: found {found}, expected at least \
-         {previous}, the entry before"
-    )]
-    PosDecrease {
-        /// The level.
-        level: usize,
-        /// The position in `pos_L` of the lesser entry.
-        position: usize,
-        /// The entry found.
-        found: u64,
-        /// The entry before.
-        previous: u64,
-    },
-    /// Invariant 3: `pos_L` does not end with the number of nodes of its level.
-    #[error(
-        "invariant 3 broken at pos_{level}[{position}]: found {found}, expected {nodes}, the \
-         number of nodes"
-    )]
-    PosEnd {
-        /// The level.
-        level: usize,
-        /// The last position of `pos_L`.
-        position: usize,
-        /// The entry found.
-        found: u64,
-        /// The nodes of the level.
-        nodes: usize,
-    },
-    /// Invariant 4: a coordinate is not greater than that of the sibling before.
-    #[error(
-        "invariant 4 broken at crd_{level}[{position}]: found {found}, expected more than \
-         {previous}, its sibling before"
-    )]
-    CrdOrder {
-        /// The level.
-        level: usize,
-        /// The position in `crd_L` of the later sibling.
-        position: usize,
-        /// The coordinate found.
-        found: u64,
-        /// The coordinate of the sibling before.
-        previous: u64,
-    },
-    /// Invariant 5: a coordinate is not below the dimension that its level stores.
-    #[error(
-        "invariant 5 broken at crd_{level}[{position}]: found {found}, expected less than {size}, \
-         the size of dimension {dimension}"
-    )]
-    CrdBound {
-        /// The level.
-        level: usize,
-        /// The position in `crd_L`.
-        position: usize,
-        /// The coordinate found.
-        found: u64,
-        /// The dimension that the level stores.
-        dimension: usize,
-        /// Its size.
-        size: u64,
-    },
-    /// The empty form: a level has nodes, although nothing is stored.
-    #[error(
-        "empty form broken at crd_{level}[0]: found {nodes} nodes, expected none in a tensor \
-         without elements"
-    )]
-    EmptyForm {
-        /// The level.
-        level: usize,
-        /// The nodes found.
-        nodes: usize,
-    },
-}
-
-impl Violation {
-    /// The number of the invariant in the CSF section, 1 to 5, or `None` for the empty form.
-    #[must_use]
-    pub fn invariant(&self) -> Option<u8> {
-        match self {
-            Violation::PosStart { .. } => Some(1),
-            Violation::PosDecrease { .. } => Some(2),
-            Violation::PosEnd { .. } => Some(3),
-            Violation::CrdOrder { .. } => Some(4),
-            Violation::CrdBound { .. } => Some(5),
-            Violation::EmptyForm { .. } => None,
-        }
-    }
-
-    /// The level.
-    #[must_use]
-    pub fn level(&self) -> usize {
-        match *self {
-            Violation::PosStart { level, .. }
-            | Violation::PosDecrease { level, .. }
-            | Violation::PosEnd { level, .. }
-            | Violation::CrdOrder { level, .. }
-            | Violation::CrdBound { level, .. }
-            | Violation::EmptyForm { level, .. } => level,
-        }
-    }
-
-    /// The position in `pos` of the level for the invariants 1 to 3, in `crd` for the others.
-    #[must_use]
-    pub fn position(&self) -> usize {
-        match *self {
-            Violation::PosStart { .. } | Violation::EmptyForm { .. } => 0,
-            Violation::PosDecrease { position, .. }
-            | Violation::PosEnd { position, .. }
-            | Violation::CrdOrder { position, .. }
-            | Violation::CrdBound { position, .. } => position,
-        }
-    }
-}
+use crate::violation::Violation;
 
 impl<S: AsRef<[u64]>> Csf<S> {
     /// Checks all five storage invariants and the empty form, in one pass over the arrays on the
@@ -449,11 +322,14 @@ fn ascents_wide(previous: &[u64], current: &[u64], largest: u64) -> Option<u64> 
 /// The ends of fibers with children, within the level, at which the coordinates descend. Parents
 /// without children end where the parent before did, which counts once.
 fn descents_at_ends(pos: &[u64], crd: &[u64]) -> u64 {
+    let Some((_, next)) = crd.split_first() else { return 0 };
+    let previous = &crd[..next.len()];
     let mut descents = 0;
     for (&start, &end) in pos.iter().zip(&pos[1..]) {
-        let end_node = to_usize(end);
-        if let (Some(last), Some(next)) = (crd.get(end_node.wrapping_sub(1)), crd.get(end_node)) {
-            descents += u64::from((start != end) & (next <= last));
+        // An end at 0 or behind the level is not between two nodes: one comparison sees both.
+        let last = to_usize(end).wrapping_sub(1);
+        if last < next.len() {
+            descents += u64::from((start != end) & (next[last] <= previous[last]));
         }
     }
     descents
@@ -469,4 +345,59 @@ pub(crate) fn all_hold(pieces: &[Piece<'_>]) -> bool {
         return pieces.par_iter().map(Piece::descents).try_reduce(|| 0, sum) == Some(0);
     }
     pieces.iter().map(Piece::descents).try_fold(0, |total, piece| sum(total, piece?)) == Some(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn holds(pos: &[u64], crd: &[u64]) -> bool {
+        let mut pieces = Vec::new();
+        Piece::cut(pos, crd, Some(1 << 20), &mut pieces) && all_hold(&pieces)
+    }
+
+    /// Fibers of 0, 1, 2, ... coordinates, so that every other one begins with a descent, and one
+    /// fiber that takes several pieces.
+    fn pair() -> (Vec<u64>, Vec<u64>) {
+        let (mut pos, mut crd) = (vec![0], Vec::new());
+        for fiber in 0..60_000u64 {
+            let children = if fiber == 40_000 { 200_000 } else { fiber % 4 };
+            crd.extend((0..children).map(|child| child + fiber % 2));
+            pos.push(to_u64(crd.len()));
+        }
+        (pos, crd)
+    }
+
+    // A wrong count on a valid tree would only cost time, since the scan finds nothing then.
+    #[test]
+    fn a_valid_pair_is_recognised_without_a_scan() {
+        let (pos, crd) = pair();
+        assert!(crd.len() > 4 * Piece::WORDS);
+        assert!(holds(&pos, &crd));
+        assert!(holds(&[0], &[]) && holds(&[0; 5], &[]) && holds(&[0, 0, 1], &[7]));
+    }
+
+    #[test]
+    fn a_descent_inside_a_fiber_is_counted_wherever_pieces_and_blocks_are_cut() {
+        let (pos, mut crd) = pair();
+        let mut pieces = Vec::new();
+        assert!(Piece::cut(&pos, &crd, None, &mut pieces));
+        let pieces: Vec<_> = pieces.iter().map(|p| (p.parents.clone(), p.nodes.clone())).collect();
+        let mut seen = 0;
+        for (parents, nodes) in pieces {
+            let blocks = parents.step_by(Piece::BLOCK).take(3);
+            let borders = blocks.map(|parent| to_usize(pos[parent])).chain([nodes.start]);
+            for position in borders.flat_map(|border| border.saturating_sub(2)..border + 3) {
+                if position == 0 || pos.binary_search(&to_u64(position)).is_ok() {
+                    continue;
+                }
+                let Some(kept) = crd.get(position).copied() else { continue };
+                crd[position] = crd[position - 1];
+                assert!(!holds(&pos, &crd), "{position}");
+                crd[position] = kept;
+                seen += 1;
+            }
+        }
+        assert!(seen > 20, "{seen}");
+    }
 }

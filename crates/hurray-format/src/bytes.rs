@@ -48,6 +48,19 @@ impl AlignedBytes {
         self.len = len.min(self.len);
         self.blocks.truncate(self.len.div_ceil(BUFFER_ALIGNMENT));
     }
+
+    /// Appends bytes; amortised linear in their number.
+    ///
+    /// # Panics
+    /// If the memory is not to be had, as `Vec` does.
+    pub fn extend_from_slice(&mut self, bytes: &[u8]) {
+        let start = self.len;
+        self.len += bytes.len();
+        // Bytes behind `len` may hold anything, so only whole new blocks are made here.
+        let zero = Block([0; BUFFER_ALIGNMENT]);
+        self.blocks.resize(self.len.div_ceil(BUFFER_ALIGNMENT), zero);
+        self[start..].copy_from_slice(bytes);
+    }
 }
 
 impl From<&[u8]> for AlignedBytes {
@@ -107,5 +120,18 @@ mod tests {
         }
         assert_eq!(&AlignedBytes::from(&[1, 2, 3][..])[..], [1, 2, 3]);
         assert!(AlignedBytes::try_zeroed(usize::MAX).is_none());
+    }
+
+    #[test]
+    fn appended_bytes_follow_each_other() {
+        let mut bytes = AlignedBytes::default();
+        let mut model = Vec::new();
+        for count in [0, 1, 62, 1, 1, 200, 64, 0] {
+            let more: Vec<u8> = (1..=count).collect();
+            bytes.extend_from_slice(&more);
+            model.extend_from_slice(&more);
+            assert_eq!(bytes[..], model);
+        }
+        assert_eq!(bytes.as_ptr().addr() % BUFFER_ALIGNMENT, 0);
     }
 }

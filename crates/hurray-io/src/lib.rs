@@ -1,4 +1,4 @@
-//! Hurray files: read, mapped and written.
+//! Files: Hurray files read, mapped and written, and coordinate text ([`tns`]).
 //!
 //! [`File`] opens a file and lists its tensors without touching their data, whatever the size;
 //! [`TensorRef::read`] gets the buffers of one, and [`TensorBuffers::csf`] shows them as a tree.
@@ -42,6 +42,7 @@ pub mod error;
 pub mod reader;
 mod source;
 pub mod tensor;
+pub mod tns;
 mod verify;
 pub mod writer;
 

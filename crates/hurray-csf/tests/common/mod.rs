@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use hurray_csf::{Csf, Level, Violation};
+use hurray_format::cast::to_usize;
 use hurray_format::{ModeOrder, Shape};
 use proptest::prelude::*;
 
@@ -51,7 +52,8 @@ pub(crate) fn visit(tree: &Csf) -> Vec<(Vec<u64>, usize)> {
         out: &mut Vec<(Vec<u64>, usize)>,
     ) {
         let (pos, crd) = tree.level(level);
-        for i in pos[p] as usize..pos[p + 1] as usize {
+        #[expect(clippy::needless_range_loop, reason = "as the section has it")]
+        for i in to_usize(pos[p])..to_usize(pos[p + 1]) {
             c[level] = crd[i];
             if level + 1 == tree.rank() {
                 let mut index = vec![0; tree.rank()];
@@ -98,7 +100,7 @@ pub(crate) fn violations(tree: &Csf) -> Vec<Violation> {
         let mut in_crd = Vec::new();
         if pos_holds {
             for k in 0..pos.len() - 1 {
-                for i in pos[k] as usize + 1..pos[k + 1] as usize {
+                for i in to_usize(pos[k]) + 1..to_usize(pos[k + 1]) {
                     if crd[i - 1] >= crd[i] {
                         let (found, previous) = (crd[i], crd[i - 1]);
                         in_crd.push(Violation::CrdOrder { level, position: i, found, previous });
@@ -129,7 +131,7 @@ pub(crate) fn any_valid() -> impl Strategy<Value = Csf> {
     ];
     (prop::collection::vec(size, 3..6), any::<u64>())
         .prop_flat_map(|(shape, seed)| {
-            let order: Vec<u32> = (0..shape.len() as u32).collect();
+            let order: Vec<u32> = (0u32..).take(shape.len()).collect();
             (Just(shape), Just(order).prop_shuffle(), Just(seed))
         })
         .prop_map(|(shape, order, mut seed)| {

@@ -210,7 +210,7 @@ fn put_value(out: &mut Vec<u8>, value: &MetadataValue) -> Result<(), ContainerEr
         }
         MetadataValue::I64(value) => {
             out.put_u8(I64);
-            out.put_u64(value.cast_unsigned());
+            out.put_i64(*value);
         }
         MetadataValue::U64(value) => {
             out.put_u8(U64);

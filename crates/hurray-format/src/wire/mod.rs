@@ -200,6 +200,10 @@ pub(crate) trait Put {
         self.put(&value.to_le_bytes());
     }
 
+    fn put_i64(&mut self, value: i64) {
+        self.put(&value.to_le_bytes());
+    }
+
     fn put_f64(&mut self, value: f64) {
         self.put(&value.to_le_bytes());
     }

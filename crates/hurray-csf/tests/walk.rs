@@ -1,0 +1,401 @@
+//! Lookup, iteration, pieces and sub-trees, against the pseudo code of the CSF section.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::{any_broken, any_valid, from_sorted, tree, visit, worked_example};
+use hurray_csf::{Csf, Fibers, IndexError};
+use hurray_format::Shape;
+use hurray_format::cast::to_usize;
+use proptest::prelude::*;
+
+type Entries = Vec<(Vec<u64>, usize)>;
+
+/// The entries of a walk over fibers.
+fn of_fibers(mut fibers: Fibers<'_>) -> Entries {
+    let mut entries = Vec::new();
+    while let Some(fiber) = fibers.next() {
+        assert!(!fiber.crd().is_empty());
+        let mut index = vec![0; fiber.outer().len() + 1];
+        fiber.place(&mut index);
+        for (&coordinate, leaf) in fiber.crd().iter().zip(fiber.leaves()) {
+            index[fiber.dimension()] = coordinate;
+            entries.push((index.clone(), leaf));
+        }
+    }
+    entries
+}
+
+/// The entries of a walk over leaves.
+fn of_leaves(mut leaves: hurray_csf::Leaves<'_>) -> Entries {
+    let mut entries = Vec::new();
+    while let Some((index, leaf)) = leaves.next() {
+        entries.push((index.to_vec(), leaf));
+    }
+    entries
+}
+
+/// As [`of_leaves`], the first `pulled` entries one by one and the others by `for_each`.
+fn of_for_each(mut leaves: hurray_csf::Leaves<'_>, pulled: usize) -> Entries {
+    let mut entries = Vec::new();
+    for _ in 0..pulled {
+        if let Some((index, leaf)) = leaves.next() {
+            entries.push((index.to_vec(), leaf));
+        }
+    }
+    leaves.for_each(|index, leaf| entries.push((index.to_vec(), leaf)));
+    entries
+}
+
+#[test]
+fn the_worked_example_is_looked_up_and_iterated_in_every_mode_order() {
+    let logical = [[0, 0, 1], [0, 2, 3], [1, 1, 0], [1, 1, 2]];
+    let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    for order in orders {
+        let stored = |index: &[u64; 3]| order.map(|d: u32| index[d as usize]).to_vec();
+        let mut sorted = logical;
+        sorted.sort_by_key(stored);
+        let coordinates: Vec<_> = sorted.iter().map(stored).collect();
+        let tree = from_sorted(&[2, 3, 4], &order, &coordinates);
+        let expected: Entries = sorted.iter().map(|i| i.to_vec()).zip(0..).collect();
+        assert_eq!(of_leaves(tree.leaves()), expected, "{order:?}");
+        assert_eq!(of_fibers(tree.fibers()), expected, "{order:?}");
+        let mut absent = 0;
+        for i in 0..2 {
+            for j in 0..3 {
+                for k in 0..4 {
+                    let leaf = sorted.iter().position(|&index| index == [i, j, k]);
+                    assert_eq!(tree.lookup(&[i, j, k]), Ok(leaf), "{order:?}");
+                    absent += usize::from(leaf.is_none());
+                }
+            }
+        }
+        assert_eq!(absent, 20);
+    }
+    let example = worked_example();
+    assert_eq!(example.lookup(&[1, 1, 2]), Ok(Some(3)));
+    let outer: Vec<_> = {
+        let mut outer = Vec::new();
+        example.fibers().for_each(|fiber| outer.push((fiber.outer().to_vec(), fiber.leaves())));
+        outer
+    };
+    assert_eq!(outer, [(vec![0, 0], 0..1), (vec![0, 2], 1..2), (vec![1, 1], 2..4)]);
+}
+
+#[test]
+fn an_index_outside_the_tensor_is_an_error_that_says_where() {
+    let tree = worked_example();
+    assert_eq!(tree.lookup(&[1, 1]), Err(IndexError::Rank { found: 2, rank: 3 }));
+    let outside = IndexError::OutOfRange { dimension: 1, coordinate: 3, size: 3 };
+    assert_eq!(tree.lookup(&[0, 3, 9]), Err(outside.clone()));
+    assert_eq!(tree.lookup_many(&[0, 0, 1, 0]), Err(IndexError::Ragged { found: 4, rank: 3 }));
+    let error = tree.lookup_many(&[0, 0, 1, 0, 3, 9]).unwrap_err();
+    assert_eq!(error, IndexError::AtTuple { tuple: 1, error: Box::new(outside.clone()) });
+    assert_eq!(error.to_string(), "index number 1: coordinate 3 is outside dimension 1 of size 3");
+    assert_eq!(tree.lookup_many(&[]), Ok(vec![]));
+    assert_eq!(tree.subtree(&[0, 3]).unwrap_err(), outside);
+    let too_many = IndexError::TooManyFixed { found: 3, rank: 3 };
+    assert_eq!(tree.subtree(&[0, 0, 1]).unwrap_err(), too_many);
+    assert_eq!(tree.slice(&[Some(0)]).unwrap_err(), IndexError::Rank { found: 1, rank: 3 });
+    assert_eq!(
+        tree.slice(&[Some(0), None, Some(1)]).unwrap_err(),
+        IndexError::NotOutermost { dimension: 2, above: 1 }
+    );
+}
+
+#[test]
+fn childless_nodes_are_passed_over_at_every_level() {
+    // Nodes 0, 2 and 3 of level 0 lead to no leaf; so do two of level 1, one behind the other.
+    let tree = tree(
+        &[9, 9, 9],
+        &[0, 1, 2],
+        &[
+            (&[0, 4], &[1, 3, 5, 7]),
+            (&[0, 0, 4, 5, 5], &[2, 4, 6, 8, 0]),
+            (&[0, 0, 1, 1, 3, 3], &[5, 0, 1]),
+        ],
+    );
+    tree.validate().unwrap();
+    let expected = [(vec![3, 4, 5], 0), (vec![3, 8, 0], 1), (vec![3, 8, 1], 2)];
+    assert_eq!(visit(&tree), expected);
+    assert_eq!(of_leaves(tree.leaves()), expected);
+    assert_eq!(of_fibers(tree.fibers()), expected);
+    for (piece, entry) in tree.split(3).into_iter().zip(expected) {
+        assert_eq!(of_fibers(piece), [entry]);
+    }
+    assert_eq!(tree.lookup(&[1, 2, 0]), Ok(None));
+    assert_eq!(tree.subtree(&[5]).unwrap().nnz(), 0);
+    assert_eq!(tree.subtree(&[5, 0]).unwrap().fibers().next(), None);
+}
+
+#[test]
+fn an_empty_tensor_has_nothing_to_find() {
+    let none: [(&[u64], &[u64]); 3] = [(&[0, 0], &[]), (&[0], &[]), (&[0], &[])];
+    let tree = tree(&[2, 0, 1 << 40], &[2, 0, 1], &none);
+    assert_eq!(of_leaves(tree.leaves()), []);
+    assert_eq!(tree.split(5).len(), 1);
+    let outside = IndexError::OutOfRange { dimension: 1, coordinate: 0, size: 0 };
+    assert_eq!(tree.lookup(&[0, 0, 0]), Err(outside));
+    assert_eq!(tree.subtree(&[7, 1]).unwrap().leaf_range(), 0..0);
+}
+
+#[test]
+fn rank_64_and_dimensions_beyond_32_bits() {
+    let order: Vec<u32> = (0..64).rev().collect();
+    let mut stored = vec![vec![0; 64], vec![0; 64], vec![1 << 50; 64]];
+    stored[1][63] = u64::MAX - 2;
+    let tree = from_sorted(&[u64::MAX - 1; 64], &order, &stored);
+    tree.validate().unwrap();
+    let expected = visit(&tree);
+    assert_eq!(expected[1].0[0], u64::MAX - 2);
+    assert_eq!(of_leaves(tree.leaves()), expected);
+    assert_eq!(of_fibers(tree.split(2).pop().unwrap()), expected[2..]);
+    for (index, leaf) in &expected {
+        assert_eq!(tree.lookup(index), Ok(Some(*leaf)));
+    }
+    assert_eq!(tree.subtree(&[0; 63]).unwrap().leaf_range(), 0..2);
+    assert_eq!(tree.lookup(&[1; 64]), Ok(None));
+}
+
+/// One fiber of `n` leaves at even coordinates between two of one leaf.
+fn one_heavy_fiber(n: u64) -> Csf {
+    let crd: Vec<u64> = [7].into_iter().chain((0..n).map(|k| 2 * k)).chain([7]).collect();
+    tree(
+        &[9, 9, 2 * n + 9],
+        &[0, 1, 2],
+        &[(&[0, 2], &[3, 4]), (&[0, 1, 3], &[0, 5, 6]), (&[0, 1, n + 1, n + 2], &crd)],
+    )
+}
+
+#[test]
+fn long_and_complete_fibers_are_searched_like_short_ones() {
+    for n in [1, 2, 15, 16, 17, 18, 31, 127, 128, 129, 1000, 4097] {
+        let tree = one_heavy_fiber(n);
+        let mut indices = Vec::new();
+        let mut expected = Vec::new();
+        for k in 0..2 * n + 9 {
+            indices.extend([4, 5, k]);
+            expected.push((k % 2 == 0 && k < 2 * n).then_some(1 + to_usize(k / 2)));
+            assert_eq!(tree.lookup(&[4, 5, k]), Ok(expected[to_usize(k)]), "{n}");
+        }
+        assert_eq!(tree.lookup_many(&indices), Ok(expected));
+    }
+    let chain: Vec<u64> = (0..=100).collect();
+    let complete = tree(
+        &[100, 3, 1],
+        &[0, 1, 2],
+        &[(&[0, 100], &chain[..100]), (&chain, &[2; 100]), (&chain, &[0; 100])],
+    );
+    for i in 0..100 {
+        assert_eq!(complete.lookup(&[i, 2, 0]), Ok(Some(to_usize(i))));
+        assert_eq!(complete.lookup(&[i, 1, 0]), Ok(None));
+    }
+    // As many siblings as coordinates, but not the right ones: found only where it is true.
+    let wrong = tree(
+        &[3, 1, 1],
+        &[0, 1, 2],
+        &[(&[0, 3], &[0, 2, 2]), (&[0, 1, 2, 3], &[0; 3]), (&[0, 1, 2, 3], &[0; 3])],
+    );
+    assert_eq!(wrong.lookup_many(&[0, 0, 0, 1, 0, 0, 2, 0, 0]), Ok(vec![Some(0), None, Some(2)]));
+}
+
+#[test]
+fn a_heavy_fiber_is_cut_into_equal_pieces() {
+    let tree = one_heavy_fiber(998);
+    let whole = of_leaves(tree.leaves());
+    let pieces = tree.split(7);
+    let lens: Vec<_> = pieces.iter().map(|piece| piece.remaining().len()).collect();
+    assert_eq!(lens, [143, 143, 143, 143, 143, 143, 142]);
+    let joined: Entries = pieces.into_iter().flat_map(of_fibers).collect();
+    assert_eq!(joined, whole);
+    assert_eq!(tree.split(0).len(), 1);
+    assert_eq!(tree.split(usize::MAX).len(), 1000);
+    // What is left of a walk is split, too.
+    let mut fibers = tree.fibers();
+    fibers.next();
+    let joined: Entries = fibers.split(3).into_iter().flat_map(of_fibers).collect();
+    assert_eq!(joined, whole[1..]);
+}
+
+#[cfg(feature = "parallel")]
+#[test]
+fn parallel_walks_see_what_the_sequential_one_sees() {
+    use std::sync::Mutex;
+
+    use rayon::prelude::*;
+
+    let tree = one_heavy_fiber(100_000);
+    let whole = of_leaves(tree.leaves());
+    for threads in [1, 2, 7] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let pieces: Vec<Entries> = tree.par_fibers().map(of_fibers).collect();
+            assert!(pieces.len() > 7);
+            assert_eq!(pieces.concat(), whole);
+            let pieces: Vec<Entries> =
+                tree.subtree(&[4]).unwrap().par_fibers().map(of_fibers).collect();
+            assert_eq!(pieces.concat(), whole[1..]);
+            let seen = Mutex::new(Vec::new());
+            tree.par_for_each(|fiber| seen.lock().unwrap().extend(fiber.leaves()));
+            let mut seen = seen.into_inner().unwrap();
+            seen.sort_unstable();
+            assert!(seen.into_iter().eq(0..tree.nnz()));
+        });
+    }
+}
+
+#[test]
+fn pos_that_goes_back_again_and_again_does_not_multiply_the_work() {
+    let n = 200_000u64;
+    let swings: Vec<u64> = (0..=n).map(|k| if k % 2 == 0 { 0 } else { u64::MAX }).collect();
+    let crd: Vec<u64> = (0..n).collect();
+    let tree = tree(
+        &[n; 4],
+        &[0, 1, 2, 3],
+        &[(&[0, n], &crd), (&swings, &crd), (&swings, &crd), (&swings, &crd)],
+    );
+    let mut fibers = 0;
+    let mut leaves = 0;
+    tree.fibers().for_each(|fiber| {
+        fibers += 1;
+        leaves += fiber.crd().len();
+    });
+    assert!(fibers <= n && leaves <= tree.nnz());
+    let in_pieces: usize = tree.split(1000).into_iter().map(|p| p.leaves().count()).sum();
+    assert!(in_pieces <= tree.nnz());
+}
+
+/// Counts what is left of a walk.
+trait Count {
+    fn count(self) -> usize;
+}
+
+impl Count for hurray_csf::Leaves<'_> {
+    fn count(self) -> usize {
+        let mut count = 0;
+        self.for_each(|_, _| count += 1);
+        count
+    }
+}
+
+/// Stored and absent indices: at most six of the stored coordinates, 0 and 1 along each dimension.
+fn probes(tree: &Csf) -> Vec<Vec<u64>> {
+    let mut probes = vec![vec![]];
+    for (dimension, &size) in tree.shape().dimensions().iter().enumerate() {
+        let (_, crd) = tree.level(tree.mode_order().level(dimension));
+        let mut coordinates: Vec<u64> = crd.iter().copied().chain([0, 1]).collect();
+        coordinates.retain(|&c| size == Shape::DYNAMIC || c < size);
+        coordinates.sort_unstable();
+        coordinates.dedup();
+        coordinates.truncate(6);
+        probes = (probes.iter())
+            .flat_map(|head| coordinates.iter().map(|&c| [&head[..], &[c]].concat()))
+            .collect();
+    }
+    probes
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn walks_of_valid_trees_are_those_of_the_model(tree in any_valid(), pieces in 1usize..9) {
+        let model = visit(&tree);
+        prop_assert_eq!(&of_leaves(tree.leaves()), &model);
+        prop_assert_eq!(&of_for_each(tree.leaves(), pieces), &model);
+        prop_assert_eq!(&of_fibers(tree.fibers()), &model);
+        let split = tree.split(pieces);
+        prop_assert!(split.len() <= pieces);
+        let lens = || split.iter().map(|piece| piece.remaining().len());
+        prop_assert!(lens().max().unwrap() - lens().min().unwrap() <= 1);
+        let joined: Entries = split.into_iter().flat_map(of_fibers).collect();
+        prop_assert_eq!(joined, model);
+    }
+
+    #[test]
+    fn lookups_in_valid_trees_are_those_of_a_map(tree in any_valid()) {
+        let map: BTreeMap<_, _> = visit(&tree).into_iter().collect();
+        let probes = probes(&tree);
+        let expected: Vec<_> = probes.iter().map(|index| map.get(index).copied()).collect();
+        for (index, leaf) in probes.iter().zip(&expected) {
+            prop_assert_eq!(tree.lookup(index), Ok(*leaf));
+        }
+        prop_assert_eq!(tree.lookup_many(&probes.concat()), Ok(expected));
+    }
+
+    #[test]
+    fn sub_trees_hold_what_the_model_filters(tree in any_valid(), pieces in 1usize..5) {
+        let model = visit(&tree);
+        let order = tree.mode_order();
+        for probe in probes(&tree).into_iter().take(40) {
+            let stored: Vec<u64> = (0..tree.rank()).map(|l| probe[order.dimension(l)]).collect();
+            for depth in 0..tree.rank() {
+                let agrees = |index: &[u64]| {
+                    (0..depth).all(|l| index[order.dimension(l)] == stored[l])
+                };
+                let expected: Entries =
+                    model.iter().filter(|(index, _)| agrees(index)).cloned().collect();
+                let subtree = tree.subtree(&stored[..depth]).unwrap();
+                prop_assert_eq!(subtree.rank(), tree.rank() - depth);
+                prop_assert_eq!(subtree.nnz(), expected.len());
+                prop_assert_eq!(&of_leaves(subtree.leaves()), &expected);
+                let joined: Entries =
+                    subtree.split(pieces).into_iter().flat_map(of_fibers).collect();
+                prop_assert_eq!(&joined, &expected);
+                let found = expected.iter().find(|(index, _)| *index == probe);
+                prop_assert_eq!(subtree.lookup(&probe), Ok(found.map(|&(_, leaf)| leaf)));
+                for (index, leaf) in &model {
+                    let found = agrees(index).then_some(*leaf);
+                    prop_assert_eq!(subtree.lookup(index), Ok(found));
+                }
+                let holes: Vec<_> = (0..tree.rank())
+                    .map(|d| (order.level(d) < depth).then_some(probe[d]))
+                    .collect();
+                prop_assert_eq!(&of_leaves(tree.slice(&holes).unwrap().leaves()), &expected);
+
+                let dimension = order.dimension(depth);
+                let range = stored[depth]..stored[depth].saturating_add(2);
+                let ranged = tree.subtree_range(&stored[..depth], range.clone()).unwrap();
+                let expected: Entries = expected
+                    .into_iter()
+                    .filter(|(index, _)| range.contains(&index[dimension]))
+                    .collect();
+                prop_assert_eq!(ranged.nnz(), expected.len());
+                prop_assert_eq!(&of_leaves(ranged.leaves()), &expected);
+                for (index, leaf) in &model {
+                    let found = expected.iter().any(|(_, l)| l == leaf).then_some(*leaf);
+                    prop_assert_eq!(ranged.lookup(index), Ok(found));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn broken_trees_are_walked_to_an_end(tree in any_broken(), pieces in 1usize..9) {
+        let in_order = |entries: &Entries| {
+            entries.is_sorted_by_key(|(_, leaf)| *leaf) && entries.len() <= tree.nnz()
+        };
+        let leaves = of_leaves(tree.leaves());
+        prop_assert!(in_order(&leaves));
+        prop_assert_eq!(&of_fibers(tree.fibers()), &leaves);
+        prop_assert!(in_order(&tree.split(pieces).into_iter().flat_map(of_fibers).collect()));
+        let probes = probes(&tree);
+        let many = tree.lookup_many(&probes.concat()).unwrap();
+        prop_assert_eq!(many.len(), probes.len());
+        for (index, leaf) in probes.iter().zip(many).take(200) {
+            prop_assert!(leaf.is_none_or(|leaf| leaf < tree.nnz()));
+            prop_assert!(tree.lookup(index).unwrap().is_none_or(|leaf| leaf < tree.nnz()));
+            let stored: Vec<u64> =
+                (0..tree.rank()).map(|l| index[tree.mode_order().dimension(l)]).collect();
+            for depth in 0..tree.rank() {
+                let subtree = tree.subtree(&stored[..depth]).unwrap();
+                prop_assert!(of_leaves(subtree.leaves()).len() <= subtree.nnz());
+                let range = tree.subtree_range(&stored[..depth], 1..3).unwrap();
+                prop_assert!(range.leaf_range().end <= tree.nnz());
+                prop_assert!(of_leaves(range.leaves()).len() <= range.nnz());
+                subtree.lookup(index).unwrap();
+            }
+        }
+    }
+}

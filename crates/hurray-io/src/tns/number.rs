@@ -1,0 +1,552 @@
+//! From text to a number of an element type.
+//!
+//! Two ways lead to a value. [`Plain::scan`] reads what nearly every file consists of, a few
+//! digits with perhaps a point, in the one pass that also finds the end of the column.
+//! Everything else is cut out as a token and goes through [`Number::parse`], which knows every
+//! form and every reason to refuse. Both give the same result where both apply.
+
+use std::cmp::Ordering;
+
+use half::{bf16, f16};
+use hurray_format::{ElementType, Scalar};
+
+use super::error::Misfit;
+
+/// Why a token is not a value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum NumberError {
+    NotANumber,
+    Misfit { reason: Misfit, fits: Option<ElementType> },
+}
+
+/// A Rust type that text can hold.
+pub(super) trait Number: Scalar {
+    /// The value of every entry of a pattern.
+    const ONE: Self;
+
+    /// The number, if it is certain to be the right one without looking any further.
+    fn from_plain(plain: Plain) -> Option<Self>;
+
+    /// The number that `token` stands for.
+    fn parse(token: &[u8]) -> Result<Self, NumberError>;
+}
+
+/// `digits / 10^fraction`, with a sign.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Plain {
+    negative: bool,
+    digits: u64,
+    fraction: usize,
+}
+
+/// As many digits as a u64 holds, whatever they are.
+const PLAIN_DIGITS: usize = 19;
+
+impl Plain {
+    /// Reads `-123.45` at the start of `text`; returns the length too. `None` for any other form.
+    #[inline]
+    pub(super) fn scan(text: &[u8]) -> Option<(Self, usize)> {
+        let negative = text.first() == Some(&b'-');
+        let start = usize::from(negative);
+        let (mut digits, whole) = digits(text, start, 0);
+        let mut end = start + whole;
+        let mut fraction = 0;
+        if whole > 0 && text.get(end) == Some(&b'.') {
+            (digits, fraction) = self::digits(text, end + 1, digits);
+            end += 1 + fraction;
+        }
+        let fits = whole > 0 && whole + fraction <= PLAIN_DIGITS;
+        fits.then_some((Self { negative, digits, fraction }, end))
+    }
+}
+
+/// Continues `value` with the digits that begin at `start`, and counts them. After more than
+/// [`PLAIN_DIGITS`] the value is meaningless.
+#[inline]
+pub(super) fn digits(text: &[u8], start: usize, mut value: u64) -> (u64, usize) {
+    let mut count = 0;
+    while let Some(digit) = text.get(start + count).map(|byte| byte.wrapping_sub(b'0'))
+        && digit < 10
+    {
+        value = value.wrapping_mul(10).wrapping_add(digit.into());
+        count += 1;
+    }
+    (value, count)
+}
+
+/// The powers of ten that a float type holds exactly.
+const EXACT_F64: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+];
+const EXACT_F32: [f32; 11] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10];
+
+macro_rules! wide_float {
+    ($($float:ty, $exact:ident);*) => {$(
+        impl Number for $float {
+            const ONE: Self = 1.0;
+
+            /// Both operands are exact, so the division rounds once, and to the nearest.
+            #[inline]
+            #[expect(clippy::cast_precision_loss, reason = "checked to be exact")]
+            fn from_plain(plain: Plain) -> Option<Self> {
+                let power = *$exact.get(plain.fraction)?;
+                let magnitude = (plain.digits < 1 << <$float>::MANTISSA_DIGITS)
+                    .then(|| plain.digits as $float / power)?;
+                Some(if plain.negative { -magnitude } else { magnitude })
+            }
+
+            fn parse(token: &[u8]) -> Result<Self, NumberError> {
+                #[expect(clippy::cast_possible_truncation, reason = "NaN or infinite")]
+                if let Some(special) = special(token) {
+                    return Ok(special as $float);
+                }
+                let value: $float =
+                    lexical_core::parse(token).map_err(|_| NumberError::NotANumber)?;
+                check_float(token, value.into(), <$float>::MANTISSA_DIGITS, Self::ELEMENT_TYPE)?;
+                Ok(value)
+            }
+        }
+    )*};
+}
+wide_float!(f32, EXACT_F32; f64, EXACT_F64);
+
+macro_rules! narrow_float {
+    ($($float:ident),*) => {$(
+        impl Number for $float {
+            const ONE: Self = $float::ONE;
+
+            fn from_plain(_: Plain) -> Option<Self> {
+                None
+            }
+
+            fn parse(token: &[u8]) -> Result<Self, NumberError> {
+                if let Some(special) = special(token) {
+                    return Ok($float::from_f64(special));
+                }
+                let wide = lexical_core::parse(token).map_err(|_| NumberError::NotANumber)?;
+                let bits = narrow(wide, $float::MANTISSA_DIGITS - 1, || compare(token, wide));
+                let value = $float::from_bits(bits);
+                let digits = $float::MANTISSA_DIGITS;
+                check_float(token, value.to_f64(), digits, Self::ELEMENT_TYPE)?;
+                Ok(value)
+            }
+        }
+    )*};
+}
+narrow_float!(f16, bf16);
+
+macro_rules! integer {
+    ($($integer:ty),*) => {$(
+        impl Number for $integer {
+            const ONE: Self = 1;
+
+            #[inline]
+            fn from_plain(plain: Plain) -> Option<Self> {
+                let divisor = 10u64.pow(u32::try_from(plain.fraction).ok()?);
+                if plain.digits % divisor != 0 {
+                    return None;
+                }
+                let magnitude = i128::from(plain.digits / divisor);
+                Self::try_from(if plain.negative { -magnitude } else { magnitude }).ok()
+            }
+
+            fn parse(token: &[u8]) -> Result<Self, NumberError> {
+                let integer = integer(token)?;
+                Self::try_from(integer).map_err(|_| NumberError::Misfit {
+                    reason: Misfit::OutOfRange,
+                    fits: integer_type(integer).or_else(|| float64(token)),
+                })
+            }
+        }
+    )*};
+}
+integer!(i8, u8, i16, u16, i32, u32, i64, u64);
+
+/// `nan`, `inf` and `infinity`, in upper or lower case, with or without a sign.
+fn special(token: &[u8]) -> Option<f64> {
+    let (negative, word) = split_sign(token);
+    let value = match word {
+        _ if word.eq_ignore_ascii_case(b"nan") => f64::NAN,
+        _ if word.eq_ignore_ascii_case(b"inf") => f64::INFINITY,
+        _ if word.eq_ignore_ascii_case(b"infinity") => f64::INFINITY,
+        _ => return None,
+    };
+    Some(if negative { -value } else { value })
+}
+
+fn split_sign(token: &[u8]) -> (bool, &[u8]) {
+    match token {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        _ => (false, token),
+    }
+}
+
+/// Refuses a number that became infinite, and one that is written as an integer but is not
+/// exactly `value`.
+fn check_float(
+    token: &[u8],
+    value: f64,
+    mantissa_digits: u32,
+    element_type: ElementType,
+) -> Result<(), NumberError> {
+    let misfit = |reason, fits| Err(NumberError::Misfit { reason, fits });
+    if value.is_infinite() {
+        let finite_f32 = lexical_core::parse(token).is_ok_and(f32::is_finite);
+        let finite_f64 = lexical_core::parse(token).is_ok_and(f64::is_finite);
+        return match element_type {
+            ElementType::Float16 if finite_f32 => {
+                misfit(Misfit::Overflow, Some(ElementType::Float32))
+            }
+            ElementType::Float64 => misfit(Misfit::Overflow, None),
+            // float32 and bfloat16 reach about equally far.
+            _ if finite_f64 => misfit(Misfit::Overflow, Some(ElementType::Float64)),
+            _ => misfit(Misfit::Overflow, None),
+        };
+    }
+    let may_round = value.abs() >= 2f64.powi(mantissa_digits.cast_signed());
+    if may_round
+        && split_sign(token).1.iter().all(u8::is_ascii_digit)
+        && compare(token, value) != Ordering::Equal
+    {
+        let fits = integer(token).ok().and_then(integer_type);
+        return misfit(Misfit::Inexact, fits);
+    }
+    Ok(())
+}
+
+/// The smallest integer type that holds `integer`.
+fn integer_type(integer: i128) -> Option<ElementType> {
+    use ElementType::{Int8, Int16, Int32, Int64, Uint8, Uint16, Uint32, Uint64};
+    let types = [Int8, Uint8, Int16, Uint16, Int32, Uint32, Int64, Uint64];
+    let holds = |element_type: &ElementType| {
+        let bits = element_type.bits();
+        let signed = matches!(element_type, Int8 | Int16 | Int32 | Int64);
+        let (low, high) =
+            if signed { (-1i128 << (bits - 1), 1 << (bits - 1)) } else { (0, 1 << bits) };
+        low <= integer && integer < high
+    };
+    types.into_iter().find(holds)
+}
+
+/// float64 if `token` can be read as one.
+fn float64(token: &[u8]) -> Option<ElementType> {
+    f64::parse(token).is_ok().then_some(ElementType::Float64)
+}
+
+/// The integer that `token` stands for, in whatever form: `4`, `4.0`, `1e3`.
+fn integer(token: &[u8]) -> Result<i128, NumberError> {
+    let misfit = |reason, fits| NumberError::Misfit { reason, fits };
+    if special(token).is_some() {
+        return Err(misfit(Misfit::NotFinite, Some(ElementType::Float64)));
+    }
+    let decimal = Decimal::parse(token).ok_or(NumberError::NotANumber)?;
+    let count = i64::try_from(decimal.digits.len()).unwrap_or(i64::MAX);
+    if decimal.exponent < count {
+        return Err(misfit(Misfit::Fraction, float64(token)));
+    }
+    // 10^38 is the largest power of ten below 2^127.
+    if decimal.exponent > 38 {
+        return Err(misfit(Misfit::OutOfRange, float64(token)));
+    }
+    let padding = std::iter::repeat(&b'0');
+    let places = usize::try_from(decimal.exponent).unwrap_or(0);
+    let magnitude = (decimal.digits.iter().chain(padding).take(places))
+        .fold(0i128, |value, digit| value * 10 + i128::from(digit - b'0'));
+    Ok(if decimal.negative { -magnitude } else { magnitude })
+}
+
+/// A decimal number of any length: `0.digits * 10^exponent`, the digits without leading and
+/// trailing zeros. Zero has no digits and exponent 0.
+struct Decimal {
+    negative: bool,
+    digits: Vec<u8>,
+    exponent: i64,
+}
+
+impl Decimal {
+    fn parse(token: &[u8]) -> Option<Self> {
+        /// Far beyond every exponent that matters, far below what could overflow.
+        const EXPONENT_LIMIT: i64 = 1 << 48;
+
+        let (negative, rest) = split_sign(token);
+        let (mantissa, exponent) = match rest.iter().position(|byte| matches!(byte, b'e' | b'E')) {
+            Some(e) => (&rest[..e], Some(&rest[e + 1..])),
+            None => (rest, None),
+        };
+        let point = mantissa.iter().position(|&byte| byte == b'.');
+        let whole = &mantissa[..point.unwrap_or(mantissa.len())];
+        let fraction = point.map_or(&[][..], |point| &mantissa[point + 1..]);
+        let is_digits = |part: &[u8]| part.iter().all(u8::is_ascii_digit);
+        if whole.len() + fraction.len() == 0 || !is_digits(whole) || !is_digits(fraction) {
+            return None;
+        }
+        let exponent = match exponent.map(split_sign) {
+            None => 0,
+            Some((_, [])) => return None,
+            Some((negative, magnitude)) => {
+                if !is_digits(magnitude) {
+                    return None;
+                }
+                let magnitude = magnitude.iter().fold(0, |value: i64, digit| {
+                    (value * 10 + i64::from(digit - b'0')).min(EXPONENT_LIMIT)
+                });
+                if negative { -magnitude } else { magnitude }
+            }
+        };
+        let mut digits: Vec<u8> = whole.iter().chain(fraction).copied().collect();
+        digits.truncate(digits.iter().rposition(|&digit| digit != b'0').map_or(0, |last| last + 1));
+        let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
+        digits.drain(..zeros);
+        let point = i64::try_from(whole.len()).ok()? - i64::try_from(zeros).ok()?;
+        let exponent = if digits.is_empty() { 0 } else { point + exponent };
+        Some(Self { negative, digits, exponent })
+    }
+}
+
+/// Compares the magnitude of what `token` says with that of `value`, exactly. The value has to
+/// be an integer or a multiple of 2^-140.
+fn compare(token: &[u8], value: f64) -> Ordering {
+    let text = format!("{:.140}", value.abs());
+    match (Decimal::parse(token), Decimal::parse(text.as_bytes())) {
+        (Some(token), Some(value)) => {
+            let zero_first = value.digits.is_empty().cmp(&token.digits.is_empty());
+            zero_first
+                .then(token.exponent.cmp(&value.exponent))
+                .then_with(|| token.digits.cmp(&value.digits))
+        }
+        _ => Ordering::Equal,
+    }
+}
+
+/// The bits of the nearest 16-bit float with `mantissa_bits`, ties to even, of a number whose
+/// nearest f64 is `wide`.
+///
+/// Rounding twice is wrong where the first step lands halfway between two of the narrow floats
+/// and the number itself does not lie there. Only then is `order` asked, which tells how the
+/// number compares to `wide`.
+fn narrow(wide: f64, mantissa_bits: u32, order: impl FnOnce() -> Ordering) -> u16 {
+    let bits = wide.to_bits();
+    let sign = u16::from(wide.is_sign_negative()) << 15;
+    let bias = (1i64 << (14 - mantissa_bits)) - 1;
+    let infinity = 0x7FFF >> mantissa_bits << mantissa_bits;
+
+    let smallest_normal = 1 - bias;
+    let exponent = i64::try_from((bits >> 52) & 0x7FF).unwrap_or(0) - 1023;
+    let significand = (bits & ((1 << 52) - 1)) | 1 << 52;
+    // Below the normal numbers the unit of the last place stays the same.
+    let below = u32::try_from(smallest_normal - exponent).unwrap_or(0);
+    let shift = 52 - mantissa_bits + below;
+    if shift > 53 {
+        return sign;
+    }
+    let quotient = significand >> shift;
+    let rest = significand & ((1 << shift) - 1);
+    let up = match rest.cmp(&(1 << (shift - 1))) {
+        Ordering::Equal => match order() {
+            Ordering::Equal => quotient & 1 == 1,
+            unequal => unequal.is_gt(),
+        },
+        unequal => unequal.is_gt(),
+    };
+    let mantissa = quotient + u64::from(up);
+    // For normal numbers the leading one adds 1 to the exponent field; a carry does too.
+    let field = u64::try_from(exponent - smallest_normal).unwrap_or(0);
+    let magnitude = (field << mantissa_bits) + mantissa;
+    sign | u16::try_from(magnitude).unwrap_or(infinity).min(infinity)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse<T: Number>(token: &str) -> Result<T, NumberError> {
+        T::parse(token.as_bytes())
+    }
+
+    fn misfit<T>(reason: Misfit, fits: &str) -> Result<T, NumberError> {
+        Err(NumberError::Misfit { reason, fits: fits.parse().ok() })
+    }
+
+    #[test]
+    fn a_plain_number_is_what_the_full_parser_makes_of_it() {
+        let tokens = [
+            "0",
+            "-0",
+            "-0.0",
+            "1",
+            "007.50",
+            "4.000000",
+            "123456789.987654",
+            "9007199254740991",
+            "-0.3",
+            "5.",
+            "0.000000000000000001",
+        ];
+        fn check<T: Number + std::fmt::Debug>(token: &str) {
+            let (plain, length) = Plain::scan(token.as_bytes()).unwrap();
+            assert_eq!(length, token.len());
+            if let Some(value) = T::from_plain(plain) {
+                assert_eq!(value.as_bytes(), parse::<T>(token).unwrap().as_bytes(), "{token}");
+            }
+        }
+        for token in tokens {
+            check::<f64>(token);
+            check::<f32>(token);
+            check::<i16>(token);
+            check::<u64>(token);
+        }
+        let plain = |token: &str| Plain::scan(token.as_bytes()).map(|(plain, _)| plain);
+        assert_eq!(f64::from_plain(plain("9007199254740992").unwrap()), None);
+        assert_eq!(f32::from_plain(plain("16777216").unwrap()), None);
+        assert_eq!(u8::from_plain(plain("256").unwrap()), None);
+        for token in ["", "-", "+1", ".5", "nan", "12345678901234567890", "-.5"] {
+            assert_eq!(plain(token), None, "{token}");
+        }
+    }
+
+    #[test]
+    fn floats_round_to_the_nearest() {
+        assert_eq!(parse("0.1"), Ok(0.1f64));
+        assert_eq!(parse("+.5e+1"), Ok(5.0f64));
+        assert_eq!(parse("5."), Ok(5.0f64));
+        assert_eq!(parse("1e-400"), Ok(0.0f64));
+        assert_eq!(parse("4.9e-324"), Ok(f64::from_bits(1)));
+        assert_eq!(parse("16777217.0"), Ok(16777216f32));
+        assert_eq!(parse("0.1"), Ok(0.1f32));
+        assert!(parse::<f64>("-0e5").unwrap().is_sign_negative());
+        assert!(parse::<f64>("NaN").unwrap().is_nan() && parse::<f16>("-nan").unwrap().is_nan());
+        assert_eq!(parse("-Infinity"), Ok(f32::NEG_INFINITY));
+        assert_eq!(parse("INF"), Ok(bf16::INFINITY));
+    }
+
+    #[test]
+    fn what_is_no_number_is_refused_by_every_type() {
+        let tokens = [
+            "", "-", "+", ".", "-.", "e5", "1e", "1e+", "1.2.3", "0x10", "1_000", "1,5", "--1",
+            "1d5", "in", "nana", "1e5.0", "é", "1\0",
+        ];
+        for token in tokens {
+            assert_eq!(parse::<f64>(token), Err(NumberError::NotANumber), "{token}");
+            assert_eq!(parse::<f32>(token), Err(NumberError::NotANumber), "{token}");
+            assert_eq!(parse::<f16>(token), Err(NumberError::NotANumber), "{token}");
+            assert_eq!(parse::<bf16>(token), Err(NumberError::NotANumber), "{token}");
+            assert_eq!(parse::<i32>(token), Err(NumberError::NotANumber), "{token}");
+        }
+    }
+
+    #[test]
+    fn sixteen_bit_floats_round_once() {
+        // 1 + 2^-11 lies halfway between two float16; so close to it that float64 cannot tell.
+        let halfway = "1.00048828125";
+        let one = 0x3C00;
+        let f16_bits = |token: &str| parse::<f16>(token).unwrap().to_bits();
+        assert_eq!(f16_bits(halfway), one);
+        assert_eq!(f16_bits("1.000488281250000000000000000000000001"), one + 1);
+        assert_eq!(f16_bits("1.00048828124999999999999999999999999"), one);
+        assert_eq!(f16_bits("10004882812500000000000000000000.00001e-31"), one + 1);
+        // Through float32 this would be a tie, and go the wrong way.
+        assert_eq!(f16_bits("1.0004882813"), one + 1);
+        // The next tie goes up to even.
+        assert_eq!(f16_bits("-1.00146484375"), 0x8000 | (one + 2));
+        assert_eq!(f16_bits("-1.0014648437499999999999999999999"), 0x8000 | (one + 1));
+        // Half of the smallest subnormal, 2^-25, and its neighbours; then between 1 and 2 of them.
+        assert_eq!(f16_bits("2.98023223876953125e-8"), 0);
+        assert_eq!(f16_bits("-2.98023223876953125e-8"), 0x8000);
+        assert_eq!(f16_bits("2.980232238769531250000000000000001e-8"), 1);
+        assert_eq!(f16_bits("8.94069671630859375e-8"), 2);
+        assert_eq!(f16_bits("8.940696716308593749999999999999999e-8"), 1);
+        assert_eq!(f16_bits("1e-30"), 0);
+        // The largest subnormal rounds up to the smallest normal number.
+        assert_eq!(f16_bits("6.1035e-5"), 0x0400);
+        // Overflow begins halfway behind the largest.
+        assert_eq!(f16_bits("65519.99999999999999999999999"), 0x7BFF);
+        assert_eq!(parse::<f16>("65520.0"), misfit(Misfit::Overflow, "float32"));
+        // bfloat16: 1 + 2^-8, and half of its smallest subnormal.
+        let bf16_bits = |token: &str| parse::<bf16>(token).unwrap().to_bits();
+        assert_eq!(bf16_bits("1.00390625"), 0x3F80);
+        assert_eq!(bf16_bits("1.003906250000000000000000000000000001"), 0x3F81);
+        let half = format!("{:.134}", 2f64.powi(-134));
+        assert_eq!(bf16_bits(&half), 0);
+        assert_eq!(bf16_bits(&format!("{half}000000000000000000000001")), 1);
+    }
+
+    #[test]
+    fn every_sixteen_bit_float_is_the_nearest_of_itself() {
+        for bits in 0..=u16::MAX {
+            let (half, brain) = (f16::from_bits(bits), bf16::from_bits(bits));
+            if half.is_finite() {
+                let token = format!("{:e}", half.to_f64());
+                assert_eq!(parse::<f16>(&token).unwrap().to_bits(), bits);
+            }
+            if brain.is_finite() {
+                let token = format!("{:e}", brain.to_f64());
+                assert_eq!(parse::<bf16>(&token).unwrap().to_bits(), bits);
+            }
+        }
+    }
+
+    #[test]
+    fn overflow_to_infinity_names_a_type_that_reaches_further() {
+        assert_eq!(parse::<f64>("1e309"), misfit(Misfit::Overflow, ""));
+        assert_eq!(parse::<f32>("-1e39"), misfit(Misfit::Overflow, "float64"));
+        assert_eq!(parse::<f32>("1e999999999999999999999"), misfit(Misfit::Overflow, ""));
+        assert_eq!(parse::<bf16>("3.4e38"), misfit(Misfit::Overflow, "float64"));
+        assert_eq!(parse::<f16>("1e39"), misfit(Misfit::Overflow, "float64"));
+    }
+
+    #[test]
+    fn an_integer_that_a_float_does_not_hold_names_a_type_that_does() {
+        assert_eq!(parse("9007199254740992"), Ok(9007199254740992f64));
+        assert_eq!(parse::<f64>("9007199254740993"), misfit(Misfit::Inexact, "int64"));
+        assert_eq!(parse("9007199254740994"), Ok(9007199254740994f64));
+        assert_eq!(parse("100000000000000000000"), Ok(1e20f64));
+        assert_eq!(parse::<f64>("18446744073709551615"), misfit(Misfit::Inexact, "uint64"));
+        assert_eq!(parse::<f64>("-18446744073709551617"), misfit(Misfit::Inexact, ""));
+        assert_eq!(parse("9007199254740993.0"), Ok(9007199254740992f64));
+        assert_eq!(parse::<f32>("16777217"), misfit(Misfit::Inexact, "int32"));
+        assert_eq!(parse::<f32>("-100000000000000000001"), misfit(Misfit::Inexact, ""));
+        assert_eq!(parse::<f16>("2049"), misfit(Misfit::Inexact, "int16"));
+        assert_eq!(parse::<bf16>("257"), misfit(Misfit::Inexact, "int16"));
+        assert_eq!(parse::<f16>("2050"), Ok(f16::from_f32(2050.0)));
+    }
+
+    #[test]
+    fn integer_types_take_integers_in_any_form() {
+        assert_eq!(parse("1e3"), Ok(1000i16));
+        assert_eq!(parse("4.0"), Ok(4u8));
+        assert_eq!(parse("-0"), Ok(0u8));
+        assert_eq!(parse("0.0e999999999999999999999"), Ok(0u8));
+        assert_eq!(parse("1.50e1"), Ok(15i8));
+        assert_eq!(parse("2000e-3"), Ok(2i32));
+        assert_eq!(parse("18446744073709551615"), Ok(u64::MAX));
+        assert_eq!(parse("-9223372036854775808.000"), Ok(i64::MIN));
+        assert_eq!(parse::<i32>("1.5"), misfit(Misfit::Fraction, "float64"));
+        assert_eq!(parse::<i32>("1e-999999999999999999999"), misfit(Misfit::Fraction, "float64"));
+        assert_eq!(parse::<i32>("nan"), misfit(Misfit::NotFinite, "float64"));
+        assert_eq!(parse::<u8>("-1"), misfit(Misfit::OutOfRange, "int8"));
+        assert_eq!(parse::<i8>("128"), misfit(Misfit::OutOfRange, "uint8"));
+        assert_eq!(parse::<u8>("256"), misfit(Misfit::OutOfRange, "int16"));
+        assert_eq!(parse::<i64>("9223372036854775808"), misfit(Misfit::OutOfRange, "uint64"));
+        assert_eq!(parse::<i64>("1e30"), misfit(Misfit::OutOfRange, "float64"));
+        assert_eq!(parse::<u64>("18446744073709551617"), misfit(Misfit::OutOfRange, ""));
+        assert_eq!(parse::<u64>("1e99"), misfit(Misfit::OutOfRange, "float64"));
+        assert_eq!(parse::<u64>("1e999"), misfit(Misfit::OutOfRange, ""));
+    }
+
+    #[test]
+    fn a_number_of_a_million_digits_is_read_in_linear_time() {
+        let digits = "7".repeat(1_000_000);
+        assert_eq!(parse(&format!("0.{digits}")), Ok(7.0f64 / 9.0));
+        assert_eq!(parse(&format!("0.{digits}")), Ok(f16::from_f64(7.0 / 9.0)));
+        assert_eq!(parse::<f64>(&digits), misfit(Misfit::Overflow, ""));
+        assert_eq!(parse::<i64>(&digits), misfit(Misfit::OutOfRange, ""));
+        assert_eq!(parse::<i64>(&format!("0.{digits}")), misfit(Misfit::Fraction, "float64"));
+        assert_eq!(parse(&format!("{digits}e-1000000")), Ok(7.0f64 / 9.0));
+        let zeros = "0".repeat(1_000_000);
+        assert_eq!(parse(&format!("{zeros}12.{zeros}")), Ok(12u8));
+        assert_eq!(parse(&format!("1{zeros}e-1000000")), Ok(1u8));
+        assert_eq!(parse(&format!("1.00048828125{zeros}1")), Ok(f16::from_bits(0x3C01)));
+    }
+}

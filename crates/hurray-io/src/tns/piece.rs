@@ -1,0 +1,301 @@
+//! From a piece of text, a number of whole lines, to entries.
+
+use hurray_format::Shape;
+
+use super::IndexBase;
+use super::error::{Dialect, Found, Misfit, Problem};
+use super::lines::LineNumbers;
+use super::number::{Number, NumberError, Plain, digits};
+
+/// The largest coordinate, counted from 0, that a dimension of 2^64 - 2 elements has.
+const MAX_COORDINATE: u64 = u64::MAX - 2;
+
+/// What every line of a file has to keep.
+#[derive(Debug, Default)]
+pub(super) struct Rules {
+    pub(super) rank: usize,
+    pub(super) index_base: IndexBase,
+    pub(super) pattern: bool,
+    pub(super) shape: Option<Shape>,
+}
+
+/// The entries of a piece of text. Lines count from 1 at its beginning.
+#[derive(Debug)]
+pub(super) struct Piece<T> {
+    pub(super) coordinates: Vec<u64>,
+    pub(super) values: Vec<T>,
+    pub(super) entry_lines: LineNumbers,
+    /// The number of lines.
+    pub(super) lines: u64,
+    /// The largest coordinate of each dimension.
+    pub(super) largest: Vec<u64>,
+    /// Where and why parsing ended early: line, column, problem.
+    pub(super) mistake: Option<(u64, usize, Problem)>,
+}
+
+/// A problem, and the offset in the text where it is.
+type Mistake = (usize, Problem);
+
+impl<T: Number> Piece<T> {
+    pub(super) fn new() -> Self {
+        Self {
+            coordinates: Vec::new(),
+            values: Vec::new(),
+            entry_lines: LineNumbers::default(),
+            lines: 0,
+            largest: Vec::new(),
+            mistake: None,
+        }
+    }
+
+    /// Parses `text` in place of what was there before. Stops at the first mistake.
+    pub(super) fn parse(&mut self, text: &[u8], rules: &Rules) {
+        self.coordinates.clear();
+        self.values.clear();
+        self.entry_lines.clear();
+        self.lines = 0;
+        self.largest.clear();
+        self.largest.resize(rules.rank, 0);
+        self.mistake = None;
+
+        let mut at = 0;
+        while at < text.len() {
+            let start = at;
+            at = skip_blanks(text, at);
+            if !is_end(text, at) {
+                match self.entry(text, at, rules) {
+                    Ok(end) => at = end,
+                    Err((offset, problem)) => {
+                        let line = &text[start..end_of_line(text, start)];
+                        let (column, problem) = explain(line, offset - start, problem, rules);
+                        self.mistake = Some((self.lines + 1, column + 1, problem));
+                        return;
+                    }
+                }
+                self.entry_lines.push(self.lines + 1);
+            }
+            at = end_of_line(text, at) + 1;
+            self.lines += 1;
+        }
+    }
+
+    /// Reads the entry that begins at `at`; returns the offset of what follows it on its line: a
+    /// comment, or the end.
+    #[inline]
+    fn entry(&mut self, text: &[u8], mut at: usize, rules: &Rules) -> Result<usize, Mistake> {
+        for dimension in 0..rules.rank {
+            let (coordinate, end) = index(text, at, dimension, rules)?;
+            self.coordinates.push(coordinate);
+            let largest = &mut self.largest[dimension];
+            *largest = coordinate.max(*largest);
+            at = skip_blanks(text, end);
+        }
+        if rules.pattern {
+            self.values.push(T::ONE);
+        } else {
+            let (value, end) = value(text, at)?;
+            self.values.push(value);
+            at = skip_blanks(text, end);
+        }
+        if is_end(text, at) { Ok(at) } else { Err((at, surplus(rules))) }
+    }
+}
+
+/// Says that there are too many columns; [`explain`] counts them.
+fn surplus(rules: &Rules) -> Problem {
+    Problem::Columns { found: 0, expected: rules.rank, pattern: rules.pattern }
+}
+
+/// The coordinate at `at`, and the offset behind it.
+#[inline]
+fn index(text: &[u8], at: usize, dimension: usize, rules: &Rules) -> Result<(u64, usize), Mistake> {
+    let (mut index, count) = digits(text, at, 0);
+    let end = at + count;
+    if count == 0 || !is_delimiter(text, end) {
+        let found = Found::new(token(text, at));
+        return Err((at, Problem::NotAnIndex { found }));
+    }
+    // 19 digits cannot overflow.
+    if count > 19 {
+        index = lexical_core::parse(&text[at..end]).unwrap_or(u64::MAX);
+    }
+    let coordinate = index.checked_sub(rules.index_base.first());
+    let Some(coordinate) = coordinate else { return Err((at, Problem::BelowIndexBase)) };
+    if coordinate > MAX_COORDINATE {
+        let found = Found::new(token(text, at));
+        return Err((at, Problem::IndexTooLarge { found }));
+    }
+    if let Some(shape) = &rules.shape
+        && !shape.contains(dimension, coordinate)
+    {
+        let size = shape.dimensions()[dimension];
+        let index_base = rules.index_base;
+        return Err((at, Problem::OutsideShape { index, index_base, dimension, size }));
+    }
+    Ok((coordinate, end))
+}
+
+/// The value at `at`, and the offset behind it.
+#[inline]
+fn value<T: Number>(text: &[u8], at: usize) -> Result<(T, usize), Mistake> {
+    if let Some((plain, length)) = Plain::scan(&text[at..])
+        && is_delimiter(text, at + length)
+        && let Some(value) = T::from_plain(plain)
+    {
+        return Ok((value, at + length));
+    }
+    let token = token(text, at);
+    match T::parse(token) {
+        Ok(value) => Ok((value, at + token.len())),
+        Err(error) => {
+            let found = Found::new(token);
+            let problem = match error {
+                NumberError::NotANumber => Problem::NotANumber { found },
+                NumberError::Misfit { reason, fits } => misfit::<T>(found, reason, fits),
+            };
+            Err((at, problem))
+        }
+    }
+}
+
+fn misfit<T: Number>(
+    found: Found,
+    reason: Misfit,
+    fits: Option<hurray_format::ElementType>,
+) -> Problem {
+    Problem::Value { found, reason, element_type: T::ELEMENT_TYPE, fits }
+}
+
+/// Looks for a deeper reason of a problem: bytes that are not text, or a missing or surplus
+/// column, which makes an index look like a bad value and the other way round.
+fn explain(line: &[u8], offset: usize, problem: Problem, rules: &Rules) -> Mistake {
+    if let Some(stray) = not_text(line) {
+        return stray;
+    }
+    let expected = rules.rank + usize::from(!rules.pattern);
+    let columns: Vec<usize> = columns(line).map(|column| column.0).collect();
+    let found = columns.len();
+    if found == expected {
+        return (offset, problem);
+    }
+    let end = columns.last().map_or(0, |&last| last + token(line, last).len());
+    let place = columns.get(expected).copied().unwrap_or(end);
+    (place, Problem::Columns { found, expected: rules.rank, pattern: rules.pattern })
+}
+
+/// The first byte of the columns of a line that is NUL or not UTF-8.
+fn not_text(line: &[u8]) -> Option<Mistake> {
+    columns(line).find_map(|(start, column)| {
+        let valid = column.utf8_chunks().next().map_or(0, |chunk| chunk.valid().len());
+        let nul = column.iter().position(|&byte| byte == 0).unwrap_or(column.len());
+        let offset = valid.min(nul);
+        column.get(offset).map(|&byte| (start + offset, Problem::NotText { byte }))
+    })
+}
+
+/// The rank that the first entry has, if `text`, which is the beginning of what has not been
+/// parsed yet, has an entry. Otherwise what is wrong with it: line, column and problem.
+pub(super) fn first_rank(
+    text: &[u8],
+    pattern: bool,
+    shape: Option<&Shape>,
+) -> Result<Option<usize>, (u64, usize, Problem)> {
+    let mut lines = 1;
+    let mut at = 0;
+    while at < text.len() {
+        let line = &text[at..end_of_line(text, at)];
+        if !is_end(line, skip_blanks(line, 0)) {
+            return first_entry(line, pattern, shape)
+                .map(Some)
+                .map_err(|(offset, problem)| (lines, offset + 1, problem));
+        }
+        at += line.len() + 1;
+        lines += 1;
+    }
+    Ok(None)
+}
+
+fn first_entry(line: &[u8], pattern: bool, shape: Option<&Shape>) -> Result<usize, Mistake> {
+    let mut columns = columns(line);
+    let Some((start, first)) = columns.next() else { return Ok(0) };
+    let count = 1 + columns.count();
+    let dialect = match first {
+        _ if first.eq_ignore_ascii_case(b"sptensor") => Some(Dialect::TensorToolbox),
+        _ if first.len() >= 14 && first[..14].eq_ignore_ascii_case(b"%%MatrixMarket") => {
+            Some(Dialect::TensorMarket)
+        }
+        _ if count == 1 && !pattern && first.iter().all(u8::is_ascii_digit) => Some(Dialect::ParTI),
+        _ => None,
+    };
+    if let Some(dialect) = dialect {
+        return Err((start, Problem::Dialect { dialect }));
+    }
+    if let Some(stray) = not_text(line) {
+        return Err(stray);
+    }
+    let rank = count - usize::from(!pattern);
+    match shape {
+        _ if rank == 0 => Err((start, Problem::NoValue { found: Found::new(first) })),
+        Some(shape) if shape.rank() != rank => {
+            Err((start, Problem::ShapeRank { found: rank, expected: shape.rank() }))
+        }
+        _ if rank > hurray_format::shape::MAX_RANK => {
+            Err((start, Problem::RankTooLarge { found: rank }))
+        }
+        _ => Ok(rank),
+    }
+}
+
+/// Space, tab, vertical tab, form feed and carriage return.
+#[inline]
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | 0x0B | 0x0C | b'\r')
+}
+
+#[inline]
+fn skip_blanks(text: &[u8], mut at: usize) -> usize {
+    while text.get(at).is_some_and(|&byte| is_blank(byte)) {
+        at += 1;
+    }
+    at
+}
+
+/// Whether no column begins at `at`, but a comment, another line, or nothing.
+#[inline]
+fn is_end(text: &[u8], at: usize) -> bool {
+    matches!(text.get(at), None | Some(b'\n' | b'#'))
+}
+
+#[inline]
+fn is_delimiter(text: &[u8], at: usize) -> bool {
+    is_end(text, at) || is_blank(text[at])
+}
+
+/// The column that begins at `at`.
+fn token(text: &[u8], at: usize) -> &[u8] {
+    let rest = &text[at..];
+    let length = (0..rest.len()).find(|&end| is_delimiter(rest, end)).unwrap_or(rest.len());
+    &rest[..length]
+}
+
+/// The columns of a line, each with its offset.
+fn columns(line: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        at = skip_blanks(line, at);
+        let column = token(line, at);
+        let start = at;
+        at += column.len();
+        (!column.is_empty()).then_some((start, column))
+    })
+}
+
+/// The offset of the line feed that ends the line which `at` lies in, or of the end of the text.
+#[inline]
+fn end_of_line(text: &[u8], at: usize) -> usize {
+    // Nearly always it is right here.
+    if text.get(at) == Some(&b'\n') {
+        return at;
+    }
+    text[at..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |length| at + length)
+}

@@ -1,0 +1,271 @@
+//! Reading: blocks of lines, each parsed in pieces on all threads while the next one is read.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use half::{bf16, f16};
+use hurray_format::cast::to_u64;
+use hurray_format::{AlignedBytes, ElementType, Shape, Values};
+use zerocopy::IntoBytes;
+
+use super::IndexBase;
+use super::error::{Place, Problem, TextError};
+use super::input::{Input, Lines, MAX_LINE, Stop};
+use super::lines::LineNumbers;
+use super::number::Number;
+use super::piece::{Piece, Rules, first_rank};
+use super::pool;
+
+/// What text does not say about itself.
+#[derive(Clone)]
+pub struct ReadOptions<'a> {
+    /// What indices count from; 1 unless set.
+    pub index_base: IndexBase,
+    /// The shape. Without it a dimension is as long as its largest index needs.
+    pub shape: Option<Shape>,
+    /// Whether there is no column of values; every value is 1 then.
+    pub pattern: bool,
+    /// The type of the values: a float from 16 to 64 bits or an integer from 8 to 64, float64
+    /// unless set.
+    pub element_type: ElementType,
+    /// The name of the file, for messages; [`read_path`] sets it.
+    pub name: Option<String>,
+    /// Called again and again with the number of bytes read so far, compressed ones if the text
+    /// is compressed.
+    pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
+    /// How many bytes of text a thread parses at a time. Nothing depends on it but memory and
+    /// speed: about six times as much is used for each thread.
+    pub block_size: usize,
+}
+
+impl Default for ReadOptions<'_> {
+    fn default() -> Self {
+        Self {
+            index_base: IndexBase::One,
+            shape: None,
+            pattern: false,
+            element_type: ElementType::Float64,
+            name: None,
+            progress: None,
+            block_size: 1 << 20,
+        }
+    }
+}
+
+/// The entries of a text in the order of its lines.
+#[derive(Clone, Debug)]
+pub struct Entries {
+    /// The given shape, or the smallest one that holds every index.
+    pub shape: Shape,
+    /// The coordinates counted from 0, `nnz` rows of `rank` coordinates.
+    pub coordinates: Vec<u64>,
+    /// One value per entry.
+    pub values: Values<AlignedBytes>,
+    /// The line of each entry.
+    pub lines: LineNumbers,
+}
+
+impl Entries {
+    /// The number of entries.
+    #[must_use]
+    pub fn nnz(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The line that entry `entry` stands on, counted from 1, or `None` if there is no such entry.
+    #[must_use]
+    pub fn line_of(&self, entry: usize) -> Option<u64> {
+        self.lines.line_of(to_u64(entry))
+    }
+}
+
+/// Reads a text file, compressed with gzip or not; its bytes tell. See [`read()`].
+///
+/// # Errors
+/// [`TextError`] if the file cannot be read or is not text of this form; it names the file by
+/// its path.
+pub fn read_path(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Entries, TextError> {
+    let path = path.as_ref();
+    let options = ReadOptions { name: Some(path.display().to_string()), ..options.clone() };
+    match File::open(path) {
+        Ok(file) => read(file, &options),
+        Err(source) => Err(TextError::Io { name: options.name, after_line: 0, source }),
+    }
+}
+
+/// Reads text, compressed with gzip or not, from anything such as `std::io::stdin()`.
+///
+/// Time is linear in the length of the text, and runs on the threads of the rayon pool that the
+/// call is made in. Beside the result a few blocks of text are in memory; a line longer than a
+/// block is kept whole, up to 128 MiB. The result does not depend on threads or blocks.
+///
+/// # Errors
+/// [`TextError`] if the input fails or is not text of this form: the first mistake in it.
+///
+/// ```
+/// use hurray_io::tns::{self, ReadOptions};
+///
+/// let text = "# i j k value\n1 1 2 1.0\n2 3 4 -2.5e-1\n";
+/// let entries = tns::read(text.as_bytes(), &ReadOptions::default())?;
+/// assert_eq!(entries.shape.dimensions(), [2, 3, 4]);
+/// assert_eq!(entries.coordinates, [0, 0, 1, 1, 2, 3]);
+/// assert_eq!(entries.values.as_slice::<f64>()?, [1.0, -0.25]);
+/// assert_eq!(entries.line_of(1), Some(3));
+///
+/// let error = tns::read("1 1 2 1.0\n1 0 2 1.0\n".as_bytes(), &ReadOptions::default());
+/// assert_eq!(
+///     error.unwrap_err().to_string(),
+///     "line 2, column 3: index 0 lies below the index base 1; if the file counts from 0, read \
+///      it with index base 0"
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn read(input: impl Read + Send, options: &ReadOptions) -> Result<Entries, TextError> {
+    match options.element_type {
+        ElementType::Float16 => read_as::<f16>(input, options),
+        ElementType::BFloat16 => read_as::<bf16>(input, options),
+        ElementType::Float32 => read_as::<f32>(input, options),
+        ElementType::Float64 => read_as::<f64>(input, options),
+        ElementType::Int8 => read_as::<i8>(input, options),
+        ElementType::Uint8 => read_as::<u8>(input, options),
+        ElementType::Int16 => read_as::<i16>(input, options),
+        ElementType::Uint16 => read_as::<u16>(input, options),
+        ElementType::Int32 => read_as::<i32>(input, options),
+        ElementType::Uint32 => read_as::<u32>(input, options),
+        ElementType::Int64 => read_as::<i64>(input, options),
+        ElementType::Uint64 => read_as::<u64>(input, options),
+        element_type => Err(TextError::ElementType { element_type }),
+    }
+}
+
+/// A block of lines and the entries of each of its pieces.
+struct Block<T> {
+    lines: Lines,
+    pieces: Vec<Piece<T>>,
+    /// How many of the pieces are in use; the others keep their memory for later.
+    used: usize,
+}
+
+impl<T: Number> Block<T> {
+    fn new() -> Self {
+        Self { lines: Lines::default(), pieces: Vec::new(), used: 0 }
+    }
+}
+
+/// What was read so far.
+struct Sum {
+    coordinates: Vec<u64>,
+    values: AlignedBytes,
+    entry_lines: LineNumbers,
+    lines: u64,
+    largest: Vec<u64>,
+}
+
+impl Sum {
+    fn append<T: Number>(&mut self, pieces: &[Piece<T>]) {
+        for piece in pieces {
+            self.coordinates.extend_from_slice(&piece.coordinates);
+            self.values.extend_from_slice(piece.values.as_bytes());
+            self.entry_lines.append(&piece.entry_lines, self.lines);
+            self.lines += piece.lines;
+            for (largest, &other) in self.largest.iter_mut().zip(&piece.largest) {
+                *largest = other.max(*largest);
+            }
+        }
+    }
+}
+
+fn read_as<T: Number>(
+    input: impl Read + Send,
+    options: &ReadOptions,
+) -> Result<Entries, TextError> {
+    let name = &options.name;
+    let io_error = |after_line, source| TextError::Io { name: name.clone(), after_line, source };
+    let mistake = |line, column: usize, problem| TextError::Line {
+        place: Place { name: name.clone(), line, column: to_u64(column) },
+        problem: Box::new(problem),
+    };
+    let stopped = |stop, after_line| match stop {
+        Stop::Io(source) => io_error(after_line, source),
+        Stop::LineTooLong => {
+            mistake(after_line + 1, MAX_LINE + 1, Problem::LineTooLong { limit: MAX_LINE })
+        }
+    };
+
+    let input = Input::new(input, options.progress).map_err(|source| io_error(0, source))?;
+    let Some(mut input) = input else {
+        return Err(TextError::GzipUnsupported { name: name.clone() });
+    };
+
+    let block_size = options.block_size.max(1);
+    let target = block_size.saturating_mul(2 * pool::threads());
+    let mut sum = Sum {
+        coordinates: Vec::new(),
+        values: AlignedBytes::default(),
+        entry_lines: LineNumbers::default(),
+        lines: 0,
+        largest: Vec::new(),
+    };
+    let mut rules: Option<Rules> = None;
+    // While the lines of `now` are parsed, the entries of `other` are appended, and it is filled
+    // again with the lines that follow those of `now`.
+    let (mut now, mut other) = (Block::<T>::new(), Block::<T>::new());
+    now.lines.fill(&mut input, &other.lines, target).map_err(|stop| stopped(stop, 0))?;
+    let mut lines_before = 0;
+    while !now.lines.text().is_empty() {
+        if rules.is_none() {
+            let rank = first_rank(now.lines.text(), options.pattern, options.shape.as_ref());
+            let rank = rank
+                .map_err(|(line, column, problem)| mistake(lines_before + line, column, problem))?;
+            rules = rank.map(|rank| Rules {
+                rank,
+                index_base: options.index_base,
+                pattern: options.pattern,
+                shape: options.shape.clone(),
+            });
+            sum.largest.resize(rank.unwrap_or(0), 0);
+        }
+        // Without an entry up to here, there are only lines to count.
+        let only_lines = Rules { rank: 0, pattern: true, ..Rules::default() };
+        let rules = rules.as_ref().unwrap_or(&only_lines);
+
+        let Block { lines, pieces, used } = &mut now;
+        let texts = lines.pieces(block_size);
+        *used = texts.len();
+        if pieces.len() < *used {
+            pieces.resize_with(*used, Piece::new);
+        }
+        let mut tasks: Vec<_> = pieces.iter_mut().zip(texts).collect();
+        let mut next = Ok(());
+        pool::join(
+            || pool::for_each(&mut tasks, |(piece, text)| piece.parse(text, rules)),
+            || {
+                sum.append(&other.pieces[..other.used]);
+                other.used = 0;
+                next = other.lines.fill(&mut input, lines, target);
+            },
+        );
+        for piece in &mut pieces[..*used] {
+            if let Some((line, column, problem)) = piece.mistake.take() {
+                return Err(mistake(lines_before + line, column, problem));
+            }
+            lines_before += piece.lines;
+        }
+        next.map_err(|stop| stopped(stop, lines_before))?;
+        std::mem::swap(&mut now, &mut other);
+    }
+    sum.append(&other.pieces[..other.used]);
+
+    let shape = match (&options.shape, rules) {
+        (Some(shape), _) => shape.clone(),
+        (None, None) => return Err(TextError::NoEntries { name: name.clone() }),
+        (None, Some(_)) => {
+            let dimensions: Vec<u64> = sum.largest.iter().map(|&largest| largest + 1).collect();
+            Shape::new(dimensions).expect("the rank of the first entry was checked")
+        }
+    };
+    let nnz = sum.values.len() / size_of::<T>();
+    let values = Values::new(T::ELEMENT_TYPE, nnz, sum.values).expect("whole values were appended");
+    Ok(Entries { shape, coordinates: sum.coordinates, values, lines: sum.entry_lines })
+}
