@@ -29,24 +29,44 @@ pub(super) fn decode(cursor: &mut Cursor<'_>, tag: PrivateTag) -> Result<Private
         Err(DescriptorError::Packing { found, bit_width, expected }.into())
     })?;
     let is_float = cursor.flag("is_float")?;
-    let is_signed = cursor.flag("is_signed")?;
-    let has_sign = cursor.flag("sign_bits")?;
-    let exponent_bits = cursor.u8("exponent_bits")?;
-    let mantissa_bits = cursor.u8("mantissa_bits")?;
-    cursor.reserved("reserved", 2)?;
-    let exponent_bias = cursor.u32("exponent_bias")?;
-    let has_nan = cursor.flag("has_nan")?;
-    let has_inf = cursor.flag("has_inf")?;
-    cursor.reserved("reserved", 2)?;
-
-    let zero = |field, found: u32, allowed| {
-        if found == 0 {
-            return Ok(());
+    // Every field that only the other kind has is 0.
+    let zero = |field, unused: bool, allowed| {
+        move |found: u8| match found {
+            0 => Ok(0),
+            _ if unused => Err(FormatError::Field { field, found: found.into(), allowed }),
+            _ => Ok(found),
         }
-        Err(start.error(field, FormatError::Field { field, found: found.into(), allowed }))
     };
+    let is_one = |field, unused, allowed| {
+        move |found| match zero(field, unused, allowed)(found)? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(FormatError::Field { field, found: found.into(), allowed: "0 or 1" }),
+        }
+    };
+    let is_integer = !is_float;
+    const IN_INTEGER: &str = "0 in an integer";
+    let is_signed = cursor.parse_u8(
+        "is_signed",
+        is_one("is_signed", is_float, "0 in a float, which has sign_bits"),
+    )?;
+    let has_sign = cursor.parse_u8("sign_bits", is_one("sign_bits", is_integer, IN_INTEGER))?;
+    let exponent_bits =
+        cursor.parse_u8("exponent_bits", zero("exponent_bits", is_integer, IN_INTEGER))?;
+    let mantissa_bits =
+        cursor.parse_u8("mantissa_bits", zero("mantissa_bits", is_integer, IN_INTEGER))?;
+    cursor.reserved("reserved", 2)?;
+    let at_bias = cursor.clone();
+    let exponent_bias = cursor.u32("exponent_bias")?;
+    if is_integer && exponent_bias != 0 {
+        let (field, found) = ("exponent_bias", exponent_bias.into());
+        let error = FormatError::Field { field, found, allowed: IN_INTEGER };
+        return Err(at_bias.error(field, error));
+    }
+    let has_nan = cursor.parse_u8("has_nan", is_one("has_nan", is_integer, IN_INTEGER))?;
+    let has_inf = cursor.parse_u8("has_inf", is_one("has_inf", is_integer, IN_INTEGER))?;
+    cursor.reserved("reserved", 2)?;
     let kind = if is_float {
-        zero("is_signed", is_signed.into(), "0 in a float, which has sign_bits")?;
         PrivateKind::Float {
             has_sign,
             exponent_bits,
@@ -56,16 +76,6 @@ pub(super) fn decode(cursor: &mut Cursor<'_>, tag: PrivateTag) -> Result<Private
             has_inf,
         }
     } else {
-        for (field, found) in [
-            ("sign_bits", has_sign.into()),
-            ("exponent_bits", exponent_bits.into()),
-            ("mantissa_bits", mantissa_bits.into()),
-            ("exponent_bias", exponent_bias),
-            ("has_nan", has_nan.into()),
-            ("has_inf", has_inf.into()),
-        ] {
-            zero(field, found, "0 in an integer")?;
-        }
         PrivateKind::Integer { is_signed }
     };
     PrivateType::new(tag, bit_width, kind).map_err(|error| start.error("bit_width", error))
