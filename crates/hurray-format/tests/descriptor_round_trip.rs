@@ -22,23 +22,24 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
 fn element_type() -> impl Strategy<Value = ElementType> {
-    let private = (0xF0..=0xFEu8, select(vec![1, 2, 4, 8, 24, 128]), any::<[bool; 4]>(), any::<u8>())
-        .prop_map(|(tag, width, [is_float, is_signed, has_nan, has_inf], bits)| {
-            let kind = if is_float {
-                PrivateKind::Float {
-                    has_sign: is_signed,
-                    exponent_bits: bits,
-                    mantissa_bits: bits.wrapping_mul(3),
-                    exponent_bias: u32::from(bits) << 7,
-                    has_nan,
-                    has_inf,
-                }
-            } else {
-                PrivateKind::Integer { is_signed }
-            };
-            let tag = PrivateTag::new(tag).unwrap();
-            ElementType::Private(PrivateType::new(tag, width, kind).unwrap())
-        });
+    let private =
+        (0xF0..=0xFEu8, select(vec![1, 2, 4, 8, 24, 128]), any::<[bool; 4]>(), any::<u8>())
+            .prop_map(|(tag, width, [is_float, is_signed, has_nan, has_inf], bits)| {
+                let kind = if is_float {
+                    PrivateKind::Float {
+                        has_sign: is_signed,
+                        exponent_bits: bits,
+                        mantissa_bits: bits.wrapping_mul(3),
+                        exponent_bias: u32::from(bits) << 7,
+                        has_nan,
+                        has_inf,
+                    }
+                } else {
+                    PrivateKind::Integer { is_signed }
+                };
+                let tag = PrivateTag::new(tag).unwrap();
+                ElementType::Private(PrivateType::new(tag, width, kind).unwrap())
+            });
     prop_oneof![4 => select(ElementType::public().collect::<Vec<_>>()), 1 => private]
 }
 
@@ -138,9 +139,8 @@ fn sparse() -> impl Strategy<Value = TensorDescriptor> {
 }
 
 fn curve() -> impl Strategy<Value = TensorDescriptor> {
-    let morton = vec((1..4u32, any::<Index>()), 1..4).prop_flat_map(|axes| {
-        (Just(axes), element_type(), 0..64u64)
-    });
+    let morton = vec((1..4u32, any::<Index>()), 1..4)
+        .prop_flat_map(|axes| (Just(axes), element_type(), 0..64u64));
     let morton = morton.prop_map(|(axes, element_type, offset)| {
         let bits: Vec<u32> = axes.iter().map(|axis| axis.0).collect();
         let sizes = axes.iter().map(|(bits, at)| at.index((1 << bits) + 1) as u64).collect();
@@ -151,7 +151,13 @@ fn curve() -> impl Strategy<Value = TensorDescriptor> {
     let hilbert = (1..4u32, 2..4u32, element_type(), 0..64u64).prop_map(
         |(order, rank, element_type, offset)| {
             let layout = LayoutDescriptor::Hilbert(HilbertLayout::new(order, rank));
-            dense(vec![1 << order; rank as usize], element_type, layout, 1 << (order * rank), offset)
+            dense(
+                vec![1 << order; rank as usize],
+                element_type,
+                layout,
+                1 << (order * rank),
+                offset,
+            )
         },
     );
     prop_oneof![morton, hilbert]
@@ -163,11 +169,15 @@ fn paged() -> impl Strategy<Value = TensorDescriptor> {
             let mut layout = BlockPagedLayout::new(page_size, pages, seqs);
             layout.kv_role = kv_role;
             layout.layer_index = layer;
-            layout.index_type =
-                if wide { PageIndexType::Uint64 } else { PageIndexType::Uint32 };
+            layout.index_type = if wide { PageIndexType::Uint64 } else { PageIndexType::Uint32 };
             let shape = Shape::new(sizes).unwrap();
             let buffers = [640, 64, 32].map(BufferHandle::cpu).into();
-            TensorDescriptor::new(shape, element_type, LayoutDescriptor::BlockPaged(layout), buffers)
+            TensorDescriptor::new(
+                shape,
+                element_type,
+                LayoutDescriptor::BlockPaged(layout),
+                buffers,
+            )
         })
 }
 
@@ -204,8 +214,7 @@ fn quantized() -> impl Strategy<Value = TensorDescriptor> {
     use ElementType::{Float4E2M1, Float6E3M2, Float8E4M3, Int4, Int8, Uint2, Uint4, Uint16};
     let axis = 0..3u32;
     let block = select(vec![16u32, 32]);
-    let scale_type =
-        select(vec![ScaleType::Float16, ScaleType::BFloat16, ScaleType::Float32]);
+    let scale_type = select(vec![ScaleType::Float16, ScaleType::BFloat16, ScaleType::Float32]);
     let zero_points = select(vec![None, Some(0), Some(1)]);
     let scheme = (0..5usize, axis, block, scale_type, zero_points);
     let sizes = vec(select(vec![32u64, 64, 96]), 3);
@@ -247,8 +256,8 @@ fn quantized() -> impl Strategy<Value = TensorDescriptor> {
 
 fn statistics() -> impl Strategy<Value = Statistics> {
     let number = -1e9..1e9f64;
-    let range = vec(number.clone(), 3)
-        .prop_map(|n| ValueRange { min: n[0], max: n[1], abs_max: n[2] });
+    let range =
+        vec(number.clone(), 3).prop_map(|n| ValueRange { min: n[0], max: n[1], abs_max: n[2] });
     let moments = (number, 0.0..1e9f64).prop_map(|(mean, stddev)| Moments { mean, stddev });
     let pattern = any::<[u8; 2]>().prop_map(|[a, b]| Pattern { n: a.min(b), m: a.max(b) });
     let non_finite =

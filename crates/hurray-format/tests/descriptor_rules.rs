@@ -39,7 +39,12 @@ fn example() -> TensorDescriptor {
     TensorDescriptor::csf(shape, ElementType::Float32, &order, &[2, 3, 4]).unwrap()
 }
 
-fn dense(sizes: &[u64], layout: LayoutDescriptor, byte_offset: u64, bytes: u64) -> TensorDescriptor {
+fn dense(
+    sizes: &[u64],
+    layout: LayoutDescriptor,
+    byte_offset: u64,
+    bytes: u64,
+) -> TensorDescriptor {
     let shape = Shape::new(sizes).unwrap();
     let buffers = vec![BufferHandle::cpu(bytes)];
     let mut descriptor = TensorDescriptor::new(shape, ElementType::Float32, layout, buffers);
@@ -127,12 +132,8 @@ fn an_empty_csf_tensor_has_one_form_which_only_strict_mode_insists_on() {
         empty.buffers[buffer].byte_size = 0;
     }
     empty.buffers[1].byte_size = 16;
-    let error = LayoutError::EmptyForm {
-        buffer: 2,
-        role: BufferRole::Crd(0),
-        expected: 0,
-        found: 16,
-    };
+    let error =
+        LayoutError::EmptyForm { buffer: 2, role: BufferRole::Crd(0), expected: 0, found: 16 };
     assert_eq!(strict(&empty), Err(error.into()));
     assert_eq!(empty.validate(Mode::Permissive), Ok(()));
     // Whole integers and no leaves are not a matter of the mode.
@@ -153,12 +154,7 @@ fn csf_has_no_shard() {
 
 #[test]
 fn sizes_that_do_not_fit_into_64_bits_are_refused() {
-    let huge = TensorDescriptor::coo(
-        Shape::new([2, 2]).unwrap(),
-        ElementType::Bool,
-        1 << 61,
-        true,
-    );
+    let huge = TensorDescriptor::coo(Shape::new([2, 2]).unwrap(), ElementType::Bool, 1 << 61, true);
     assert_eq!(huge.unwrap_err(), FormatError::SizeOverflow { what: "a buffer" });
     let mut coo =
         TensorDescriptor::coo(Shape::new([2, 2]).unwrap(), ElementType::Bool, 1, true).unwrap();
@@ -181,11 +177,10 @@ fn no_size_is_computed_from_a_dynamic_dimension() {
         // How long the buffer is, and that the tensor starts in it, is known all the same.
         assert!(strict(&dense(&[4, Shape::DYNAMIC], layout, 9, 8)).is_err());
     }
-    assert!(TensorDescriptor::row_major(
-        Shape::new([Shape::DYNAMIC]).unwrap(),
-        ElementType::Float32
-    )
-    .is_err());
+    assert!(
+        TensorDescriptor::row_major(Shape::new([Shape::DYNAMIC]).unwrap(), ElementType::Float32)
+            .is_err()
+    );
 }
 
 #[test]
@@ -316,8 +311,7 @@ fn dense_tensors_store_whole_blocks() {
     let tensor = |bytes| {
         let buffers = vec![BufferHandle::cpu(bytes), BufferHandle::cpu(12)];
         let layout = LayoutDescriptor::RowMajor;
-        let mut tensor =
-            TensorDescriptor::new(shape.clone(), ElementType::Int8, layout, buffers);
+        let mut tensor = TensorDescriptor::new(shape.clone(), ElementType::Int8, layout, buffers);
         tensor.quantization = Some(block.clone());
         tensor
     };
