@@ -33,11 +33,11 @@ fn every_accepted_descriptor_is_read_as_listed_and_written_back() {
                     assert_eq!(descriptor.element_type.to_string(), element_type, "{name}");
                 }
             }
-            if let LayoutDescriptor::Csf(layout) = &descriptor.layout {
-                if listed["mode_order"].is_array() {
-                    let order: Vec<u64> = layout.mode_order.iter().map(|&d| d.into()).collect();
-                    assert_eq!(order, numbers(&listed["mode_order"]), "{name}");
-                }
+            if let LayoutDescriptor::Csf(layout) = &descriptor.layout
+                && listed["mode_order"].is_array()
+            {
+                let order: Vec<u64> = layout.mode_order.iter().map(|&d| d.into()).collect();
+                assert_eq!(order, numbers(&listed["mode_order"]), "{name}");
             }
             // Only the padding of a quantization section is not kept.
             if !name.contains("padded_quantization") {
