@@ -1,4 +1,9 @@
 //! Building against the worked example of the CSF section and against a plain sorted map.
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "small numbers, and noise"
+)]
 
 use std::collections::BTreeMap;
 
@@ -8,6 +13,9 @@ use hurray_format::element::{Complex, PrivateKind, PrivateType};
 use hurray_format::tag::PrivateTag;
 use hurray_format::{AlignedBytes, ElementType, FormatError, ModeOrder, Shape, Values};
 use proptest::prelude::*;
+
+/// `pos` and `crd` of a level.
+type Arrays<'a> = (&'a [u64], &'a [u64]);
 
 const EXAMPLE: [u64; 12] = [0, 0, 1, 0, 2, 3, 1, 1, 0, 1, 1, 2];
 
@@ -44,7 +52,7 @@ fn in_storage_order(index: &[u64], order: &ModeOrder) -> Vec<u64> {
 #[test]
 fn the_worked_example_has_its_arrays_in_every_mode_order() {
     #[rustfmt::skip]
-    let expected: [(_, [(&[u64], &[u64]); 3], [f32; 4]); 6] = [
+    let expected: [(_, [Arrays<'_>; 3], [f32; 4]); 6] = [
         ([0, 1, 2], [(&[0, 2], &[0, 1]), (&[0, 2, 3], &[0, 2, 1]), (&[0, 1, 2, 4], &[1, 3, 0, 2])], [1., 2., 3., 4.]),
         ([0, 2, 1], [(&[0, 2], &[0, 1]), (&[0, 2, 4], &[1, 3, 0, 2]), (&[0, 1, 2, 3, 4], &[0, 2, 1, 1])], [1., 2., 3., 4.]),
         ([1, 0, 2], [(&[0, 3], &[0, 1, 2]), (&[0, 1, 2, 3], &[0, 1, 0]), (&[0, 1, 3, 4], &[1, 0, 2, 3])], [1., 3., 4., 2.]),
@@ -302,7 +310,7 @@ fn every_element_type_keeps_its_bits() {
     let sorted_rows: Vec<u64> = (0..N as u64).flat_map(|i| [0, i / 20, i % 20]).collect();
     for element_type in all_types() {
         let length = element_type.byte_length(N as u64).unwrap() as usize;
-        let noise: Vec<u8> = (0..length).map(|i| (i * 2_654_435_761 >> 7) as u8).collect();
+        let noise: Vec<u8> = (0..length).map(|i| (i * 2_654_435_761).to_le_bytes()[1]).collect();
         let values = Values::new(element_type, N, &noise[..]).unwrap();
         for duplicates in [Duplicates::Error, Duplicates::First, Duplicates::Last] {
             let builder = Builder::new(shape(&[1, 16, 20])).duplicates(duplicates);
@@ -583,8 +591,7 @@ fn the_number_of_threads_changes_nothing() {
     let rows: Vec<u64> =
         (0..N).flat_map(|i| [noise(i) % 30, noise(i * 3) % 500, noise(i * 7) % 9]).collect();
     let values: Vec<f64> = (0..N).map(|i| noise(i) as f64 / 3.0).collect();
-    let wide: Vec<Complex<f64>> =
-        values.iter().map(|&re| Complex { re, im: -re }).collect();
+    let wide: Vec<Complex<f64>> = values.iter().map(|&re| Complex { re, im: -re }).collect();
     let build = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {

@@ -34,7 +34,7 @@ mod sealed {
         /// The bits, sign-extended to 64.
         fn widen(self) -> u64;
         /// Whether the number is below 0.
-        fn is_below_zero(self) -> bool;
+        fn below_zero(self) -> bool;
     }
 }
 
@@ -47,7 +47,7 @@ macro_rules! coordinates {
                 self as u64
             }
             #[inline]
-            fn is_below_zero(self) -> bool {
+            fn below_zero(self) -> bool {
                 false
             }
         }
@@ -58,7 +58,7 @@ macro_rules! coordinates {
                 (self as i64).cast_unsigned()
             }
             #[inline]
-            fn is_below_zero(self) -> bool {
+            fn below_zero(self) -> bool {
                 self < 0
             }
         }
@@ -190,7 +190,7 @@ fn widen<'a, I: Coordinate + 'a>(from: impl Iterator<Item = &'a I>, to: &mut [u6
     let mut any_negative = false;
     for (to, from) in to.iter_mut().zip(from) {
         *to = from.widen();
-        any_negative |= from.is_below_zero();
+        any_negative |= from.below_zero();
     }
     any_negative
 }

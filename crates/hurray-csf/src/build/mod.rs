@@ -1,9 +1,9 @@
 //! Builds a tree from a list of entries.
 //!
-//! The indices are packed into keys that compare as the tree is ordered ([`keys`]), the keys are
-//! sorted together with the values ([`sort`]) unless they are sorted already, entries with equal
-//! keys are merged ([`duplicates`]), and the levels are read off the places where the keys part
-//! ([`emit`]). Every step runs in parallel pieces, and its result does not depend on how many.
+//! The indices are packed into keys that compare as the tree is ordered (`keys`), the keys are
+//! sorted together with the values (`sort`) unless they are sorted already, entries with equal
+//! keys are merged (`duplicates`), and the levels are read off the places where the keys part
+//! (`emit`). Every step runs in parallel pieces, and its result does not depend on how many.
 //!
 //! With `n` entries of `W` words of key (1 for most tensors) a build takes O(n) time and, on top
 //! of its input and its result, less than `(2 W + 1) * 8 n` bytes.

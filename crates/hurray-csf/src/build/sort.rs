@@ -185,8 +185,8 @@ fn sort_piece<'a, const W: usize>(
     let Some(first) = records.first().copied() else { return records };
     let mut varying = [0; W];
     for record in &*records {
-        for word in 0..W {
-            varying[word] |= record.key[word] ^ first.key[word];
+        for (varying, (word, first)) in varying.iter_mut().zip(record.key.iter().zip(&first.key)) {
+            *varying |= word ^ first;
         }
     }
     // A radix pass costs about as much as two comparisons of every record, and its counters.
