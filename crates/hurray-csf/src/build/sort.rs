@@ -97,13 +97,16 @@ fn split<const W: usize>(
     let chunks: Vec<_> = keys.chunks(task).zip(piece_of.chunks_mut(task)).collect();
     let counts: Vec<[usize; PIECES]> = tasks::map(chunks, |(keys, piece_of)| {
         let mut counts = [0; PIECES];
-        for (keys, piece_of) in keys.chunks(LANES).zip(piece_of.chunks_mut(LANES)) {
-            let mut group = [keys[0]; LANES];
-            group[..keys.len()].copy_from_slice(keys);
-            for (piece_of, piece) in piece_of.iter_mut().zip(splitters.find(&group)) {
-                *piece_of = piece;
-                counts[usize::from(piece)] += 1;
-            }
+        let (groups, rest) = keys.as_chunks();
+        let (groups_of, rest_of) = piece_of.as_chunks_mut();
+        for (group, piece_of) in groups.iter().zip(groups_of) {
+            *piece_of = splitters.find(group);
+        }
+        for (key, piece_of) in rest.iter().zip(rest_of) {
+            [*piece_of, ..] = splitters.find(&[*key; LANES]);
+        }
+        for piece in piece_of {
+            counts[usize::from(*piece)] += 1;
         }
         counts
     });
