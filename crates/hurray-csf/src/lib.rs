@@ -1,4 +1,5 @@
 //! Compressed sparse fiber (CSF) trees: build, validate, look up, iterate, convert. No I/O.
+#![forbid(unsafe_code)]
 
 pub mod build;
 pub mod compressed;
