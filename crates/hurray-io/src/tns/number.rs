@@ -44,7 +44,7 @@ const PLAIN_DIGITS: usize = 19;
 
 impl Plain {
     /// Reads `-123.45` at the start of `text`; returns the length too. `None` for any other form.
-    #[inline]
+    #[inline(always)]
     pub(super) fn scan(text: &[u8]) -> Option<(Self, usize)> {
         let negative = text.first() == Some(&b'-');
         let start = usize::from(negative);
@@ -65,7 +65,7 @@ impl Plain {
 ///
 /// How many digits the next number has is anybody's guess, so asking for each of them costs a
 /// mispredicted branch per number; eight at once, without asking, halve the time of reading.
-#[inline]
+#[inline(always)]
 pub(super) fn digits(text: &[u8], start: usize, mut value: u64) -> (u64, usize) {
     const POWERS: [u64; 9] = [1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000];
     let mut at = start;
@@ -88,7 +88,7 @@ pub(super) fn digits(text: &[u8], start: usize, mut value: u64) -> (u64, usize) 
 
 /// The number that the leading digits of eight characters make, the first in the lowest byte, and
 /// how many digits there are.
-#[inline]
+#[inline(always)]
 fn eight_digits(word: u64) -> (u64, usize) {
     const EACH: u64 = 0x0101_0101_0101_0101;
     // Digits become 0 to 9; in everything else the highest bit is set, or is by adding 118.
