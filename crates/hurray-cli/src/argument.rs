@@ -96,7 +96,10 @@ mod tests {
     #[test]
     fn numbers_are_divided_by_commas() {
         assert_eq!(index("1,1, 2").unwrap().0, [1, 1, 2]);
-        assert_eq!(index("1,,2").unwrap_err(), "`` in `1,,2`: cannot parse integer from empty string");
+        assert_eq!(
+            index("1,,2").unwrap_err(),
+            "`` in `1,,2`: cannot parse integer from empty string"
+        );
         assert!(index("1,-1").is_err());
         assert!(index("18446744073709551616").is_err());
     }

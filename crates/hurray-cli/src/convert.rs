@@ -6,8 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args, ValueEnum};
-use hurray_csf::build::{BuildError, Builder, Duplicates, Indices};
 use hurray_csf::Tensor;
+use hurray_csf::build::{BuildError, Builder, Duplicates, Indices};
 use hurray_format::cast::to_u64;
 use hurray_format::container::MetadataValue;
 use hurray_format::{ElementType, LayoutDescriptor, ModeOrder, Shape, Values};
@@ -258,7 +258,8 @@ impl Conversion<'_> {
         };
         let line = |entry| entries.line_of(entry).map_or("?".into(), |line| line.to_string());
         let base = self.arguments.index_base().first();
-        let index: Vec<String> = index.iter().map(|&i| (u128::from(i) + u128::from(base)).to_string()).collect();
+        let index: Vec<String> =
+            index.iter().map(|&i| (u128::from(i) + u128::from(base)).to_string()).collect();
         Failure::at(
             &self.input,
             format_args!(
@@ -271,7 +272,11 @@ impl Conversion<'_> {
     }
 
     /// The order asked for, checked against the shape; else `unchanged`, else the identity.
-    fn mode_order(&self, shape: &Shape, unchanged: Option<&ModeOrder>) -> Result<ModeOrder, Failure> {
+    fn mode_order(
+        &self,
+        shape: &Shape,
+        unchanged: Option<&ModeOrder>,
+    ) -> Result<ModeOrder, Failure> {
         Ok(match (&self.arguments.mode_order, unchanged) {
             (Some(order), _) => {
                 let order = order.of(shape);
@@ -300,7 +305,9 @@ impl Conversion<'_> {
         };
         if let Some(quantization) = &tensor.descriptor().quantization {
             let scheme = quantization.name();
-            return Err(at(&format_args!("its values are quantized ({scheme}) and cannot be converted")));
+            return Err(at(&format_args!(
+                "its values are quantized ({scheme}) and cannot be converted"
+            )));
         }
         let buffers = tensor.read()?;
         let content = match &tensor.descriptor().layout {

@@ -43,13 +43,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     black_box(tns::read_path(&text, &ReadOptions::default())?.nnz());
     let parsing = parsing.elapsed();
     steps.time("convert", || convert(&text, &file))?;
-    let tensor = steps.time("open", || {
-        Ok(open::choose(&open::map(&file)?, None)?.read()?.csf()?)
-    })?;
+    let tensor =
+        steps.time("open", || Ok(open::choose(&open::map(&file)?, None)?.read()?.csf()?))?;
     let tree = tensor.tree();
-    steps.time("verify", || {
-        tree.validate().map_err(|error| Failure::at(file.display(), error))
-    })?;
+    steps.time("verify", || tree.validate().map_err(|error| Failure::at(file.display(), error)))?;
 
     // Every so-many-th element, in an order that jumps about.
     let stride = tree.nnz() / LOOKUPS + 1;

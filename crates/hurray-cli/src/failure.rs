@@ -27,7 +27,7 @@ pub(crate) enum Failure {
     #[error("standard output: {0}")]
     Output(#[from] io::Error),
     #[error(transparent)]
-    File(#[from] hurray_io::Error),
+    File(Box<hurray_io::Error>),
     #[error(transparent)]
     Text(#[from] TextError),
     #[error(transparent)]
@@ -38,6 +38,12 @@ pub(crate) enum Failure {
     Index(#[from] IndexError),
     #[error(transparent)]
     Cast(#[from] CastError),
+}
+
+impl From<hurray_io::Error> for Failure {
+    fn from(error: hurray_io::Error) -> Self {
+        Failure::File(Box::new(error))
+    }
 }
 
 impl Failure {

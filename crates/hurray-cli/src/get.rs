@@ -86,7 +86,11 @@ enum Elements {
     List(Coo<Words, Buffer>),
     Matrix(Compressed<Words>, Values<Buffer>),
     /// In row-major order, or with dimensions reversed.
-    Dense { shape: Shape, is_reversed: bool, values: Values<Buffer> },
+    Dense {
+        shape: Shape,
+        is_reversed: bool,
+        values: Values<Buffer>,
+    },
 }
 
 impl Elements {

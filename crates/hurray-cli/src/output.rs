@@ -7,9 +7,7 @@ use serde::Serialize;
 use crate::failure::Failure;
 
 /// Lets `write` fill a buffered standard output.
-pub(crate) fn print(
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), Failure> {
+pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     write(&mut out)?;
     Ok(out.flush()?)

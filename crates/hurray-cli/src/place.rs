@@ -110,7 +110,10 @@ mod tests {
     #[test]
     fn a_standard_stream_is_text() {
         assert_eq!(place("-", None).unwrap().format, Format::Text);
-        assert_eq!(place("-", Some(Format::CompressedText)).unwrap().format, Format::CompressedText);
+        assert_eq!(
+            place("-", Some(Format::CompressedText)).unwrap().format,
+            Format::CompressedText
+        );
         assert!(matches!(place("-", Some(Format::Hurray)), Err(Failure::Usage(_))));
     }
 

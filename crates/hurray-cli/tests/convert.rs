@@ -48,24 +48,21 @@ fn standard_streams_are_text_and_come_compressed_too() {
 #[test]
 fn a_hurray_file_is_no_stream() {
     let folder = Folder::with_example();
-    folder.run("convert a.tns - --to hrry").fails(
-        2,
-        "`-` is text; give a path for a Hurray file instead of --to hrry",
-    );
+    folder
+        .run("convert a.tns - --to hrry")
+        .fails(2, "`-` is text; give a path for a Hurray file instead of --to hrry");
 }
 
 #[test]
 fn the_format_is_told_by_the_ending_or_an_option() {
     let folder = Folder::with_example();
     folder.write("a.txt", EXAMPLE);
-    folder.run("convert a.txt b.hrry").fails(
-        2,
-        "a.txt: the ending is not .tns, .tns.gz or .hrry; say what it is with --from",
-    );
-    folder.run("convert a.tns b.dat").fails(
-        2,
-        "b.dat: the ending is not .tns, .tns.gz or .hrry; say what it is with --to",
-    );
+    folder
+        .run("convert a.txt b.hrry")
+        .fails(2, "a.txt: the ending is not .tns, .tns.gz or .hrry; say what it is with --from");
+    folder
+        .run("convert a.tns b.dat")
+        .fails(2, "b.dat: the ending is not .tns, .tns.gz or .hrry; say what it is with --to");
     folder.run("convert a.txt b.dat --from tns --to hrry --quiet").ok();
     assert_eq!(folder.run("convert b.dat - --from hrry").ok(), EXAMPLE);
 }
@@ -121,10 +118,9 @@ fn a_mode_order_is_given_or_automatic_or_stays() {
     folder.run("convert b.hrry d.hrry --mode-order auto --type float32 --name a --quiet").ok();
     assert_eq!(folder.read("d.hrry"), folder.read("a.hrry"));
 
-    folder.run("convert a.tns e.hrry --mode-order 0,1").fails(
-        2,
-        "--mode-order has 2 dimensions, but the tensor has 3",
-    );
+    folder
+        .run("convert a.tns e.hrry --mode-order 0,1")
+        .fails(2, "--mode-order has 2 dimensions, but the tensor has 3");
     folder.run("convert a.tns e.hrry --mode-order 0,1,1").fails(
         2,
         "invalid value '0,1,1' for '--mode-order <ORDER>': mode order names dimension 1 again \
@@ -159,16 +155,17 @@ fn a_type_is_checked_from_text_and_from_a_file() {
 fn duplicates_name_both_lines_or_are_merged() {
     let folder = Folder::new();
     folder.write("a.tns", "# i j k\n1 2 3 4\n1 1 1 9\n1 2 3 -1\n");
-    folder.run("convert a.tns a.hrry").fails(
-        1,
-        "a.tns: lines 2 and 4 both have index 1 2 3; merge them with --duplicates",
-    );
+    folder
+        .run("convert a.tns a.hrry")
+        .fails(1, "a.tns: lines 2 and 4 both have index 1 2 3; merge them with --duplicates");
     assert_eq!(folder.files(), ["a.tns"]);
-    for (how, value) in [("sum", "3"), ("first", "4"), ("last", "-1"), ("min", "-1"), ("max", "4")] {
+    for (how, value) in [("sum", "3"), ("first", "4"), ("last", "-1"), ("min", "-1"), ("max", "4")]
+    {
         let text = folder.run(&format!("convert a.tns - --duplicates {how}")).ok();
         assert_eq!(text, format!("1 1 1 9\n1 2 3 {value}\n"));
     }
-    let overflow = folder.run_with("convert - - --duplicates sum --type int8", "1 1 1 99\n1 1 1 99\n");
+    let overflow =
+        folder.run_with("convert - - --duplicates sum --type int8", "1 1 1 99\n1 1 1 99\n");
     assert_eq!(overflow.code, Some(1));
     assert!(overflow.stderr.contains("int8"), "{}", overflow.stderr);
 }
@@ -182,11 +179,10 @@ fn zeros_are_kept_unless_they_are_to_be_dropped() {
     assert_eq!(folder.run("convert a.hrry - --drop-zeros").ok(), "1 1 2 5\n");
     assert_eq!(folder.run_with("convert - - --drop-zeros", text).ok(), "1 1 2 5\n");
     folder.run("convert a.hrry b.hrry --drop-zeros --mode-order 2,1,0 --quiet").ok();
-    assert_eq!(inspect(&folder, "b.hrry", &["nnz", "mode", "shape"]), [
-        "shape [1, 1, 3]",
-        "mode order [2, 1, 0]",
-        "nnz 1"
-    ]);
+    assert_eq!(
+        inspect(&folder, "b.hrry", &["nnz", "mode", "shape"]),
+        ["shape [1, 1, 3]", "mode order [2, 1, 0]", "nnz 1"]
+    );
 }
 
 #[test]
@@ -195,19 +191,25 @@ fn names_metadata_and_alignment_reach_the_file_and_the_next_one() {
     let options = "--metadata a=1 --metadata b=x=y --alignment 64K --name t";
     folder.run(&format!("convert a.tns b.hrry --quiet {options}")).ok();
     let fields = ["b.hrry", "c.hrry", "metadata", "tensor"];
-    assert_eq!(inspect(&folder, "b.hrry", &fields), [
-        "b.hrry: 1 tensor, buffers aligned to 65536",
-        "metadata \"a\" = \"1\"",
-        "metadata \"b\" = \"x=y\"",
-        "tensor \"t\""
-    ]);
+    assert_eq!(
+        inspect(&folder, "b.hrry", &fields),
+        [
+            "b.hrry: 1 tensor, buffers aligned to 65536",
+            "metadata \"a\" = \"1\"",
+            "metadata \"b\" = \"x=y\"",
+            "tensor \"t\""
+        ]
+    );
     folder.run("convert b.hrry c.hrry --quiet --metadata a=2").ok();
-    assert_eq!(inspect(&folder, "c.hrry", &fields), [
-        "c.hrry: 1 tensor, buffers aligned to 4096",
-        "metadata \"b\" = \"x=y\"",
-        "metadata \"a\" = \"2\"",
-        "tensor \"t\""
-    ]);
+    assert_eq!(
+        inspect(&folder, "c.hrry", &fields),
+        [
+            "c.hrry: 1 tensor, buffers aligned to 4096",
+            "metadata \"b\" = \"x=y\"",
+            "metadata \"a\" = \"2\"",
+            "tensor \"t\""
+        ]
+    );
     assert_eq!(inspect(&folder, "a.hrry", &["tensor"]), ["tensor \"a\""]);
 
     folder.run("convert a.tns d.hrry --alignment 5000").fails(
@@ -215,10 +217,9 @@ fn names_metadata_and_alignment_reach_the_file_and_the_next_one() {
         "invalid value '5000' for '--alignment <BYTES>': it is a power of two from 4K to 2M; see \
          --help",
     );
-    folder.run("convert a.tns d.hrry --metadata a").fails(
-        2,
-        "invalid value 'a' for '--metadata <KEY=VALUE>': give KEY=VALUE; see --help",
-    );
+    folder
+        .run("convert a.tns d.hrry --metadata a")
+        .fails(2, "invalid value 'a' for '--metadata <KEY=VALUE>': give KEY=VALUE; see --help");
     let twice = folder.run("convert a.tns d.hrry --metadata a=1 --metadata a=2");
     assert_eq!(twice.code, Some(1));
     assert!(twice.stderr.starts_with("error: d.hrry: "), "{}", twice.stderr);
@@ -247,7 +248,10 @@ fn an_existing_output_is_replaced_by_force_only() {
     folder.write("b.tns", "precious");
     folder.run("convert a.tns b.hrry").fails(1, "b.hrry: exists already; --force replaces it");
     folder.run("convert a.hrry b.tns").fails(1, "b.tns: exists already; --force replaces it");
-    assert_eq!((folder.read("b.hrry"), folder.read("b.tns")), (b"precious".into(), b"precious".into()));
+    assert_eq!(
+        (folder.read("b.hrry"), folder.read("b.tns")),
+        (b"precious".into(), b"precious".into())
+    );
     folder.run("convert a.tns b.hrry --force --quiet").ok();
     folder.run("convert a.hrry b.tns --force --quiet").ok();
     assert_eq!(folder.read("b.tns"), EXAMPLE.as_bytes());
@@ -325,9 +329,14 @@ fn types_without_a_text_form_are_refused_by_name() {
         assert!(refused.stderr.contains(name), "{}", refused.stderr);
     }
     // The order can still be changed, and the bits stay.
-    folder.run(&format!("convert {fixtures}/type_float6_e2m3.hrry a.hrry --mode-order 2,1,0 -q")).ok();
+    folder
+        .run(&format!("convert {fixtures}/type_float6_e2m3.hrry a.hrry --mode-order 2,1,0 -q"))
+        .ok();
     folder.run("convert a.hrry b.hrry --mode-order 0,1,2 -q").ok();
-    assert_eq!(folder.run("get b.hrry 0,0,1").ok(), folder.run(&format!("get {fixtures}/type_float6_e2m3.hrry 0,0,1")).ok());
+    assert_eq!(
+        folder.run("get b.hrry 0,0,1").ok(),
+        folder.run(&format!("get {fixtures}/type_float6_e2m3.hrry 0,0,1")).ok()
+    );
     assert_eq!(folder.files(), ["a.hrry", "b.hrry"]);
 }
 
@@ -361,7 +370,9 @@ fn a_closed_pipe_is_no_error() {
         .spawn()
         .unwrap();
     let mut line = String::new();
-    std::io::BufReader::with_capacity(16, child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    std::io::BufReader::with_capacity(16, child.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
     assert_eq!(line, "1 1 1 1\n");
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
