@@ -235,10 +235,10 @@ impl Summary {
 /// # Errors
 /// The first field that does not hold, in the order of the section.
 pub fn check(recorded: &Statistics, computed: &Statistics) -> Result<(), StatisticsError> {
-    if let (Some(found), Some(expected)) = (recorded.nnz, computed.nnz) {
-        if found != expected {
-            return Err(StatisticsError::Nnz { found, expected });
-        }
+    if let (Some(found), Some(expected)) = (recorded.nnz, computed.nnz)
+        && found != expected
+    {
+        return Err(StatisticsError::Nnz { found, expected });
     }
     if let (Some(found), Some(expected)) = (recorded.sparsity, computed.sparsity) {
         number("sparsity", found, expected, TOLERANCE)?;
