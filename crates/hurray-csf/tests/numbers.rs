@@ -130,7 +130,7 @@ fn per_block_values_have_parameters_by_the_block_of_their_logical_index() {
         (
             ScaleType::Float16,
             blocks(|b| {
-                let exponent = b.ilog2() as u16;
+                let exponent = u16::try_from(b.ilog2()).unwrap();
                 let bits = (exponent + 15) << 10 | (b << (10 - exponent)) & 0x3FF;
                 bits.to_le_bytes().to_vec()
             }),
