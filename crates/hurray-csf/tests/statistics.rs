@@ -206,7 +206,8 @@ fn recorded_statistics_are_held_against_the_values() {
     check(|recorded| recorded.pattern = Some(Pattern { n: 2, m: 4 })).unwrap();
     // Rounding in another order is tolerated, and no more.
     check(|recorded| recorded.moments.as_mut().unwrap().mean += TOLERANCE).unwrap();
-    let cases: [(&str, fn(&mut Statistics)); 9] = [
+    type Falsify = fn(&mut Statistics);
+    let cases: [(&str, Falsify); 9] = [
         ("sparsity", |recorded| recorded.sparsity = Some(0.8)),
         ("min", |recorded| recorded.range.as_mut().unwrap().min = 1.0),
         ("max", |recorded| recorded.range.as_mut().unwrap().max = 4.000_000_1),
