@@ -1,5 +1,8 @@
 //! Tasks of the project, run as `cargo xtask <task>`.
 
+mod gen_fixtures;
+
+use std::error::Error;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
@@ -17,30 +20,38 @@ struct Arguments {
 enum Task {
     /// Run every check that a change has to pass (the file .ci/run)
     Ci,
+    /// Write the files in fixtures/ with this project's writer
+    GenFixtures {
+        /// Only compare them: fail if one is missing, too many or different
+        #[arg(long)]
+        check: bool,
+    },
 }
 
 /// The root of the repository.
 fn root() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here)
 }
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().task {
         Task::Ci => ci(),
+        Task::GenFixtures { check } => gen_fixtures::run(&root().join("fixtures"), check),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            eprintln!("error: {message}");
+        Err(error) => {
+            eprintln!("error: {error}");
             ExitCode::FAILURE
         }
     }
 }
 
-fn ci() -> Result<(), String> {
+fn ci() -> Result<(), Box<dyn Error>> {
     let script = root().join(".ci/run");
     let status = Command::new(&script)
         .status()
         .map_err(|error| format!("cannot run {}: {error}", script.display()))?;
-    if status.success() { Ok(()) } else { Err(format!("{}: {status}", script.display())) }
+    if status.success() { Ok(()) } else { Err(format!("{}: {status}", script.display()).into()) }
 }

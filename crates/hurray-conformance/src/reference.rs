@@ -19,6 +19,9 @@ pub struct ReferenceTensor {
 /// What the reference says of something it does not accept.
 pub type Refusal = String;
 
+/// Keys and values of a file, as the reference has them.
+pub type ReferenceMetadata = Vec<(String, KvValue)>;
+
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -31,7 +34,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 ///
 /// # Errors
 /// What the reference says of the file.
-pub fn read(path: &Path) -> Result<(Vec<ReferenceTensor>, Vec<(String, KvValue)>), Refusal> {
+pub fn read(path: &Path) -> Result<(Vec<ReferenceTensor>, ReferenceMetadata), Refusal> {
     block_on(async {
         let file = tokio::fs::File::open(path).await.map_err(|error| error.to_string())?;
         let mut reader = FileReader::open(file).await.map_err(|error| error.to_string())?;
@@ -57,7 +60,7 @@ pub fn write(
     path: &Path,
     options: FileWriterOptions,
     tensors: &[ReferenceTensor],
-    metadata: Vec<(String, KvValue)>,
+    metadata: ReferenceMetadata,
 ) -> Result<(), Refusal> {
     block_on(async {
         let file = tokio::fs::File::create(path).await.map_err(|error| error.to_string())?;
@@ -144,9 +147,10 @@ fn walk(mode_order: &[u32], pos: &[&[u64]], crd: &[&[u64]]) -> Vec<Vec<u64>> {
     for (level, &dimension) in mode_order.iter().enumerate() {
         let mut children = Vec::new();
         for (parent, index) in nodes.iter().enumerate() {
-            for child in at(pos[level][parent])..at(pos[level][parent + 1]) {
+            let below = at(pos[level][parent])..at(pos[level][parent + 1]);
+            for &coordinate in &crd[level][below] {
                 let mut index = index.clone();
-                index[dimension as usize] = crd[level][child];
+                index[dimension as usize] = coordinate;
                 children.push(index);
             }
         }

@@ -6,6 +6,7 @@ use hurray_format::{AlignedBytes, FormatError, ModeOrder, Shape, Values, cast::t
 
 use crate::build::{self, BLOCK, BuildError, Builder, Checked, Indices, map};
 use crate::error::{CooViolation, IndexError, StructureError};
+use crate::lookup::check_index;
 use crate::tensor::Tensor;
 
 /// Entries that one task validates.
@@ -119,16 +120,8 @@ impl<C: AsRef<[u64]> + Sync, B: AsRef<[u8]> + Sync> Coo<C, B> {
     /// # Errors
     /// [`IndexError`] if the index does not have one coordinate per dimension, each in range.
     pub fn lookup(&self, index: &[u64]) -> Result<Option<usize>, IndexError> {
+        check_index(&self.shape, index)?;
         let rank = self.shape.rank();
-        if index.len() != rank {
-            return Err(IndexError::Rank { found: index.len(), rank });
-        }
-        for (dimension, &coordinate) in index.iter().enumerate() {
-            if !self.shape.contains(dimension, coordinate) {
-                let size = self.shape.dimensions()[dimension];
-                return Err(IndexError::OutOfRange { dimension, coordinate, size });
-            }
-        }
         if !self.is_sorted {
             return Ok(self.coordinates().chunks_exact(rank).position(|row| row == index));
         }

@@ -60,7 +60,7 @@ pub enum Error {
         /// The name of the tensor.
         name: String,
         /// What is wrong.
-        error: TensorError,
+        error: Box<TensorError>,
     },
     /// The file does not have the tensor that was asked for.
     #[error("{path}: no tensor `{name}`; there {are}", path = path.display(), are = list(tensors))]

@@ -52,3 +52,8 @@ pub use error::{Error, TensorError};
 pub use reader::{File, OpenOptions, TensorRef};
 pub use tensor::TensorBuffers;
 pub use writer::{TensorWriter, Writer, WriterOptions};
+
+/// Compiles and runs the examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -242,7 +242,7 @@ impl File {
 }
 
 fn tensor_error(path: &Path, name: &str, error: impl Into<TensorError>) -> Error {
-    Error::Tensor { path: path.to_owned(), name: name.to_owned(), error: error.into() }
+    Error::Tensor { path: path.to_owned(), name: name.to_owned(), error: Box::new(error.into()) }
 }
 
 /// Reads a range that was found to lie inside the file.

@@ -162,6 +162,6 @@ impl TensorBuffers {
     }
 
     pub(crate) fn error(&self, error: TensorError) -> Error {
-        Error::Tensor { path: self.path.clone(), name: self.name.clone(), error }
+        Error::Tensor { path: self.path.clone(), name: self.name.clone(), error: Box::new(error) }
     }
 }

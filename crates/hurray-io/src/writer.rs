@@ -348,7 +348,7 @@ impl Writer {
 
     fn tensor_error(&self, name: &str, error: impl Into<TensorError>) -> Error {
         let (path, name) = (self.path().to_owned(), name.to_owned());
-        Error::Tensor { path, name, error: error.into() }
+        Error::Tensor { path, name, error: Box::new(error.into()) }
     }
 }
 

@@ -41,7 +41,10 @@ fn verify(tensors: &[TensorDescriptor]) -> Result<(), CompositeError> {
     let written = written(QUICK, |writer| write(writer, tensors));
     match File::open(&written.path).unwrap().verify() {
         Ok(()) => Ok(()),
-        Err(Error::Tensor { error: TensorError::Composite(error), .. }) => Err(error),
+        Err(Error::Tensor { error, .. }) => match *error {
+            TensorError::Composite(error) => Err(error),
+            error => panic!("{error}"),
+        },
         Err(error) => panic!("{error}"),
     }
 }

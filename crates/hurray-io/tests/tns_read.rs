@@ -325,10 +325,8 @@ fn neither_blocks_nor_threads_change_which_mistake_is_reported() {
         for (first, mistake) in [(0, "x"), (1, "3"), (150, "1 1 1"), (385, "0 1 1 1")] {
             let mut lines = good.clone();
             lines[first] = mistake;
-            for later in first + 1..lines.len() {
-                if later % 5 == 0 {
-                    lines[later] = "1 1 nonsense 1";
-                }
+            for later in lines[first + 1..].iter_mut().step_by(5) {
+                *later = "1 1 nonsense 1";
             }
             let text = lines.join("\n");
             let expected = error(&text);

@@ -117,9 +117,8 @@ fn names_and_keys_are_unique_and_not_empty() {
         writer.csf("x", &worked_example()).unwrap();
         for name in ["x", "", &"n".repeat(65536)] {
             let error = writer.csf(name, &worked_example()).unwrap_err();
-            let is_container =
-                matches!(error, Error::Tensor { error: TensorError::Container(_), .. });
-            assert!(is_container, "{error}");
+            let Error::Tensor { error, .. } = error else { panic!("{error}") };
+            assert!(matches!(*error, TensorError::Container(_)), "{error}");
         }
         assert!(writer.set_metadata("", 1u64).is_err());
         writer.set_metadata("key", 1u64).unwrap();

@@ -48,14 +48,16 @@ impl fmt::Display for Duplicates {
     }
 }
 
+/// From the values of one index to the bytes of the result; `None` if the type cannot hold it.
+type Computation = fn(&[u8]) -> Option<[u8; 16]>;
+
 /// How to merge the values of one index.
 #[derive(Clone, Copy)]
 enum Merge {
     Refuse,
     First,
     Last,
-    /// From the values to the bytes of the result; `None` if the type cannot hold it.
-    Compute(fn(&[u8]) -> Option<[u8; 16]>),
+    Compute(Computation),
 }
 
 /// How to make one value per index, and which values to drop.
@@ -178,11 +180,8 @@ fn zero_mask(element_type: ElementType) -> Option<Vec<u8>> {
 }
 
 /// The function that merges values of an element type, `None` if there is none.
-fn computation(
-    element_type: ElementType,
-    duplicates: Duplicates,
-) -> Option<fn(&[u8]) -> Option<[u8; 16]>> {
-    fn number<T: Number>(duplicates: Duplicates) -> Option<fn(&[u8]) -> Option<[u8; 16]>> {
+fn computation(element_type: ElementType, duplicates: Duplicates) -> Option<Computation> {
+    fn number<T: Number>(duplicates: Duplicates) -> Option<Computation> {
         Some(match duplicates {
             Duplicates::Sum => sum::<T>,
             Duplicates::Min => |values| extreme::<T>(values, T::is_below),

@@ -6,7 +6,7 @@
 
 use hurray_format::cast::to_u64;
 
-use super::keys::{Key, KeyLayout};
+use super::keys::{Field, Key, KeyLayout};
 use super::sort::take;
 use super::tasks;
 use crate::tree::Level;
@@ -49,73 +49,82 @@ fn pieces<const W: usize>(keys: &[Key<W>]) -> Vec<(Option<&Key<W>>, &[Key<W>])> 
     before.zip(keys.chunks(TASK)).collect()
 }
 
-/// What one piece of the keys fills of one level.
+/// What one piece of the keys fills of one level above the leaves.
 struct Part<'a> {
+    field: Field,
     crd: &'a mut [u64],
-    /// Where the children of each node begin in the level below; empty at the leaves.
+    /// Where the children of each node begin in the level below.
     children: &'a mut [u64],
-    /// The nodes that earlier pieces open.
-    before: usize,
     /// The nodes opened so far.
     opened: usize,
+    /// The nodes that earlier pieces open in the level below.
+    children_before: usize,
 }
 
-/// Fills the levels from keys without duplicates, outermost level first. One parallel pass.
+/// Fills the levels from keys without duplicates, outermost level first. One parallel pass; keys
+/// of one word become the coordinates of the leaves where they are.
 pub(crate) fn fill<const W: usize>(
-    keys: &[Key<W>],
+    mut keys: Vec<Key<W>>,
     layout: &KeyLayout,
     counts: &Counts,
 ) -> Vec<Level<Vec<u64>>> {
-    let rank = layout.fields().len();
-    let leaf = rank - 1;
-    let node_counts: Vec<usize> =
-        (0..rank).map(|level| counts.pieces.iter().map(|nodes| nodes[level]).sum()).collect();
-    let mut crd: Vec<Vec<u64>> = node_counts.iter().map(|&nodes| vec![0; nodes]).collect();
-    let mut children: Vec<Vec<u64>> =
-        node_counts[..leaf].iter().map(|&nodes| vec![0; nodes + 1]).collect();
+    let leaf = layout.fields().len() - 1;
+    let nodes_at = |level: usize| counts.pieces.iter().map(|nodes| nodes[level]).sum();
+    let node_counts: Vec<usize> = (0..=leaf).map(nodes_at).collect();
+    // Of every level above the leaves, the coordinates and where the children begin.
+    let mut crd: Vec<Vec<u64>> = node_counts[..leaf].iter().map(|&n| vec![0; n]).collect();
+    let mut children: Vec<Vec<u64>> = node_counts[..leaf].iter().map(|&n| vec![0; n + 1]).collect();
 
     let mut parts: Vec<Vec<Part<'_>>> = counts.pieces.iter().map(|_| Vec::new()).collect();
-    let mut children_left = children.iter_mut().map(|children| &mut children[..]);
-    for (level, crd) in crd.iter_mut().enumerate() {
-        let mut crd = &mut crd[..];
-        let mut children = children_left.next().unwrap_or_default();
-        let mut before = 0;
+    for (level, (crd, children)) in crd.iter_mut().zip(&mut children).enumerate() {
+        let (mut crd, mut children) = (&mut crd[..], &mut children[..]);
+        let mut children_before = 0;
         for (parts, nodes) in parts.iter_mut().zip(&counts.pieces) {
-            let nodes = nodes[level];
             parts.push(Part {
-                crd: take(&mut crd, nodes),
-                children: take(&mut children, if level == leaf { 0 } else { nodes }),
-                before,
+                field: layout.fields()[level],
+                crd: take(&mut crd, nodes[level]),
+                children: take(&mut children, nodes[level]),
                 opened: 0,
+                children_before,
             });
-            before += nodes;
+            children_before += nodes[level + 1];
         }
         // The last entry of `pos` is where the children of the last node end.
-        if let [end] = children {
-            *end = to_u64(node_counts[level + 1]);
-        }
+        children.fill(to_u64(children_before));
     }
 
     let level_of_bit = layout.level_of_bit();
-    let pieces = pieces(keys).into_iter().zip(parts).collect();
-    tasks::map(pieces, |((mut previous, keys), mut parts)| {
-        let leaf_field = layout.fields()[leaf];
-        for (crd, key) in parts[leaf].crd.iter_mut().zip(keys) {
-            *crd = leaf_field.coordinate(key);
-        }
-        for (number, key) in keys.iter().enumerate() {
-            parts[leaf].opened = number;
-            let parting = previous.map_or(0, |previous| level_of_bit.parting(previous, key));
+    let leaf_field = layout.fields()[leaf];
+    let before: Vec<Option<Key<W>>> =
+        pieces(&keys).into_iter().map(|(previous, _)| previous.copied()).collect();
+    let pieces = before.into_iter().zip(keys.chunks_mut(TASK)).zip(parts).collect();
+    tasks::map(pieces, |((mut previous, keys), mut parts): ((_, &mut [Key<W>]), Vec<Part<'_>>)| {
+        for (number, slot) in keys.iter_mut().enumerate() {
+            let key = *slot;
+            let parting = previous.map_or(0, |previous| level_of_bit.parting(&previous, &key));
             previous = Some(key);
-            for level in parting..leaf {
-                let first_child = parts[level + 1].before + parts[level + 1].opened;
-                let part = &mut parts[level];
-                part.crd[part.opened] = layout.fields()[level].coordinate(key);
-                part.children[part.opened] = to_u64(first_child);
+            slot[0] = leaf_field.coordinate(&key);
+            // From the level above the leaves up, each node to be opened knows its first child.
+            let mut child = number;
+            for part in parts[parting.min(leaf)..].iter_mut().rev() {
+                part.crd[part.opened] = part.field.coordinate(&key);
+                part.children[part.opened] = to_u64(part.children_before + child);
+                child = part.opened;
                 part.opened += 1;
             }
         }
     });
+    let leaves = if W == 1 {
+        keys.into_flattened()
+    } else {
+        let mut leaves = vec![0; keys.len()];
+        let pieces = leaves.chunks_mut(TASK).zip(keys.chunks(TASK)).collect();
+        tasks::map(pieces, |(leaves, keys): (&mut [u64], &[Key<W>])| {
+            leaves.iter_mut().zip(keys).for_each(|(leaf, key)| *leaf = key[0]);
+        });
+        leaves
+    };
+    crd.push(leaves);
 
     let root = vec![0, to_u64(node_counts[0])];
     let pos = [root].into_iter().chain(children);

@@ -34,7 +34,7 @@ mod sealed {
         /// The bits, sign-extended to 64.
         fn widen(self) -> u64;
         /// Whether the number is below 0.
-        fn is_below_zero(self) -> bool;
+        fn below_zero(self) -> bool;
     }
 }
 
@@ -47,7 +47,7 @@ macro_rules! coordinates {
                 self as u64
             }
             #[inline]
-            fn is_below_zero(self) -> bool {
+            fn below_zero(self) -> bool {
                 false
             }
         }
@@ -58,7 +58,7 @@ macro_rules! coordinates {
                 (self as i64).cast_unsigned()
             }
             #[inline]
-            fn is_below_zero(self) -> bool {
+            fn below_zero(self) -> bool {
                 self < 0
             }
         }
@@ -160,19 +160,28 @@ impl<I: Coordinate> Source for Checked<'_, I> {
     }
 
     fn fill(&self, start: usize, block: &mut Block) -> bool {
-        let mut any_negative = false;
-        for dimension in 0..self.rank {
-            let column = block.column_mut(dimension);
-            any_negative |= match self.indices {
-                Indices::Rows(rows) => {
-                    let rows = rows[start * self.rank..].iter().skip(dimension);
-                    widen(rows.step_by(self.rank), column)
-                }
-                Indices::Columns(columns) => widen(columns[dimension][start..].iter(), column),
-            };
+        match (self.indices, self.rank) {
+            (Indices::Rows(rows), 3) => transpose::<I, 3>(&rows[start * 3..], block),
+            (Indices::Rows(rows), 4) => transpose::<I, 4>(&rows[start * 4..], block),
+            (Indices::Rows(rows), rank) => (0..rank).fold(false, |any, dimension| {
+                let rows = rows[start * rank..].iter().skip(dimension).step_by(rank);
+                any | widen(rows, block.column_mut(dimension))
+            }),
+            (Indices::Columns(columns), _) => {
+                (columns.iter().enumerate()).fold(false, |any, (dimension, column)| {
+                    any | widen(column[start..].iter(), block.column_mut(dimension))
+                })
+            }
         }
-        any_negative
     }
+}
+
+/// Copies rows of a length known when this is compiled, which is faster.
+fn transpose<I: Coordinate, const RANK: usize>(rows: &[I], block: &mut Block) -> bool {
+    let rows = rows.as_chunks::<RANK>().0;
+    (0..RANK).fold(false, |any, dimension| {
+        any | widen(rows.iter().map(|row| &row[dimension]), block.column_mut(dimension))
+    })
 }
 
 /// Copies coordinates as `u64`; returns whether one is negative.
@@ -181,7 +190,7 @@ fn widen<'a, I: Coordinate + 'a>(from: impl Iterator<Item = &'a I>, to: &mut [u6
     let mut any_negative = false;
     for (to, from) in to.iter_mut().zip(from) {
         *to = from.widen();
-        any_negative |= from.is_below_zero();
+        any_negative |= from.below_zero();
     }
     any_negative
 }

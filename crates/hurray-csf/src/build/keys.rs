@@ -165,7 +165,7 @@ pub(crate) fn pack<const W: usize>(
                     }
                 }
             }
-            Ok(keys.is_sorted())
+            Ok(in_order(keys))
         },
     );
     let mut is_sorted = true;
@@ -173,8 +173,13 @@ pub(crate) fn pack<const W: usize>(
         is_sorted &= piece?;
     }
     let seams = (TASK..keys.len()).step_by(TASK);
-    is_sorted = is_sorted && seams.into_iter().all(|seam| keys[seam - 1] <= keys[seam]);
+    is_sorted = is_sorted && seams.into_iter().all(|seam| in_order(&keys[seam - 1..=seam]));
     Ok(Packed { keys, is_sorted })
+}
+
+/// Whether no key is smaller than the one before.
+fn in_order<const W: usize>(keys: &[Key<W>]) -> bool {
+    keys.is_sorted_by(|a, b| if W == 1 { a[0] <= b[0] } else { a <= b })
 }
 
 /// The largest coordinate along each dimension, 0 without entries. One parallel pass, which

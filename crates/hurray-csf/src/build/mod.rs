@@ -1,12 +1,12 @@
 //! Builds a tree from a list of entries.
 //!
-//! The indices are packed into keys that compare as the tree is ordered ([`keys`]), the keys are
-//! sorted together with the values ([`sort`]) unless they are sorted already, entries with equal
-//! keys are merged ([`duplicates`]), and the levels are read off the places where the keys part
-//! ([`emit`]). Every step runs in parallel pieces, and its result does not depend on how many.
+//! The indices are packed into keys that compare as the tree is ordered (`keys`), the keys are
+//! sorted together with the values (`sort`) unless they are sorted already, entries with equal
+//! keys are merged (`duplicates`), and the levels are read off the places where the keys part
+//! (`emit`). Every step runs in parallel pieces, and its result does not depend on how many.
 //!
 //! With `n` entries of `W` words of key (1 for most tensors) a build takes O(n) time and, on top
-//! of its input and its result, `(2 W + 1) * 8 n` bytes at most.
+//! of its input and its result, less than `(2 W + 1) * 8 n` bytes.
 
 mod duplicates;
 mod emit;
@@ -18,7 +18,7 @@ mod sort;
 mod tasks;
 
 use hurray_format::layout::{CsfLayout, LayoutDescriptor};
-use hurray_format::{AlignedBytes, ModeOrder, Shape, Values, cast::to_usize};
+use hurray_format::{ModeOrder, Shape, Values, cast::to_usize};
 
 pub use duplicates::Duplicates;
 pub use error::BuildError;
@@ -162,11 +162,13 @@ impl Builder {
     ) -> Result<Tensor, BuildError> {
         let keys::Packed { mut keys, is_sorted } = keys::pack::<W>(source, &self.shape, layout)?;
         let whole_bytes = WholeBytes::new(values);
-        let mut sorted_values = if is_sorted {
-            AlignedBytes::from(whole_bytes.bytes())
+        let mut sorted_values;
+        if is_sorted {
+            sorted_values = whole_bytes.copy();
         } else {
-            whole_bytes.gather(sort::sort(&mut keys, &whole_bytes.payload()))
-        };
+            (keys, sorted_values) = sort::sort(&keys, &whole_bytes.payload());
+            sorted_values = whole_bytes.gather(sorted_values);
+        }
         let mut counts = emit::count(&keys, layout);
         if counts.duplicates > 0 || merger.drops_zeros() {
             merger
@@ -175,8 +177,7 @@ impl Builder {
             sorted_values.truncate(keys.len() * whole_bytes.width);
             counts = emit::count(&keys, layout);
         }
-        let levels = emit::fill(&keys, layout, &counts);
-        drop(keys);
+        let levels = emit::fill(keys, layout, &counts);
         let tree = Csf::new(self.shape.clone(), mode_order, levels)
             .expect("the rank and the mode order are checked, and every level has its nodes");
         let values = payload::finish(values, sorted_values, tree.nnz())?;
@@ -217,9 +218,9 @@ pub(crate) fn first_duplicate(
 ) -> Result<Option<(Vec<u64>, usize, usize)>, BuildError> {
     let layout = KeyLayout::new(shape, &ModeOrder::identity(shape.rank())?, source)?;
     with_words!(layout.words(), W => {
-        let mut keys = keys::pack::<W>(source, shape, &layout)?.keys;
-        let sorted = sort::sort(&mut keys, &Payload::Position);
-        let position = |at: usize| to_usize(u64::from_le_bytes(sorted.as_chunks().0[at]));
+        let keys = keys::pack::<W>(source, shape, &layout)?.keys;
+        let (keys, positions) = sort::sort(&keys, &Payload::Position);
+        let position = |at: usize| to_usize(u64::from_le_bytes(positions.as_chunks().0[at]));
         let second = (1..keys.len()).find(|&at| keys[at - 1] == keys[at]);
         Ok(second.map(|at| (layout.index(&keys[at]), position(at - 1), position(at))))
     })

@@ -1,17 +1,14 @@
 //! What travels with a key while entries are sorted, and values in a form that can travel.
 //!
-//! A value of up to 8 bytes is carried along. A wider one stays where it is; its position
-//! travels, and the values are gathered behind it. Packed values are unpacked first, one to a
-//! byte, and packed again at the end.
+//! A payload is one word. A value of 1, 2, 4 or 8 bytes is its own; any other stays where it is,
+//! and its position travels. Packed values are unpacked first, one to a byte, and packed again
+//! at the end.
 
 use hurray_format::{AlignedBytes, FormatError, Values, cast::to_u64, cast::to_usize};
 
 use super::tasks;
 
-/// The widest value that is carried, in bytes.
-const MAX_CARRIED: usize = 8;
-
-/// Entries whose values one task gathers.
+/// Entries whose values one task moves.
 const TASK: usize = 1 << 16;
 
 /// The values of entries as whole bytes.
@@ -25,7 +22,7 @@ pub(crate) struct WholeBytes<'a> {
 impl<'a> WholeBytes<'a> {
     /// Borrows values of whole bytes, unpacks others.
     pub(crate) fn new(values: &Values<&'a [u8]>) -> Self {
-        let borrowed: &'a [u8] = values.clone().into_inner();
+        let borrowed: &'a [u8] = values.into_inner();
         if !values.element_type().is_packed() {
             let width = values.element_type().bits() as usize / 8;
             return Self { width, borrowed, unpacked: None };
@@ -38,38 +35,55 @@ impl<'a> WholeBytes<'a> {
     }
 
     /// All values, `width` bytes each.
-    pub(crate) fn bytes(&self) -> &[u8] {
+    fn bytes(&self) -> &[u8] {
         self.unpacked.as_deref().unwrap_or(self.borrowed)
     }
 
     /// What is to be sorted with the keys.
     pub(crate) fn payload(&self) -> Payload<'_> {
-        if self.width <= MAX_CARRIED {
-            Payload::Carried { width: self.width, bytes: self.bytes() }
-        } else {
-            Payload::Position
+        let bytes = self.bytes();
+        match self.width {
+            8 => Payload::Eight(bytes.as_chunks().0),
+            4 => Payload::Four(bytes.as_chunks().0),
+            2 => Payload::Two(bytes.as_chunks().0),
+            1 => Payload::One(bytes),
+            _ => Payload::Position,
         }
     }
 
-    /// The values in the order of sorted payloads.
-    pub(crate) fn gather(&self, sorted: AlignedBytes) -> AlignedBytes {
-        if self.width <= MAX_CARRIED {
-            return sorted;
+    /// A copy of all values, for entries that are sorted already.
+    pub(crate) fn copy(&self) -> AlignedBytes {
+        let bytes = self.bytes();
+        let mut copy = AlignedBytes::zeroed(bytes.len());
+        let pieces = bytes.chunks(TASK * 8).zip(copy.chunks_mut(TASK * 8)).collect();
+        tasks::map(pieces, |(from, to): (&[u8], &mut [u8])| to.copy_from_slice(from));
+        copy
+    }
+
+    /// The values in the order of sorted payloads, 8 bytes each.
+    pub(crate) fn gather(&self, payloads: AlignedBytes) -> AlignedBytes {
+        let width = self.width;
+        if width == 8 {
+            return payloads;
         }
-        let (positions, values) = (sorted.as_chunks().0, self.bytes());
-        let mut gathered = AlignedBytes::zeroed(positions.len() * self.width);
-        let pieces = positions.chunks(TASK).zip(gathered.chunks_mut(TASK * self.width)).collect();
-        tasks::map(pieces, |(positions, gathered): (&[[u8; 8]], &mut [u8])| {
-            for (position, to) in positions.iter().zip(gathered.chunks_exact_mut(self.width)) {
-                let start = to_usize(u64::from_le_bytes(*position)) * self.width;
-                to.copy_from_slice(&values[start..][..self.width]);
+        let (words, values) = (payloads.as_chunks::<8>().0, self.bytes());
+        let is_carried = !matches!(self.payload(), Payload::Position);
+        let mut gathered = AlignedBytes::zeroed(words.len() * width);
+        let pieces = words.chunks(TASK).zip(gathered.chunks_mut(TASK * width)).collect();
+        tasks::map(pieces, |(words, gathered): (&[[u8; 8]], &mut [u8])| {
+            for (word, to) in words.iter().zip(gathered.chunks_exact_mut(width)) {
+                to.copy_from_slice(if is_carried {
+                    &word[..width]
+                } else {
+                    &values[to_usize(u64::from_le_bytes(*word)) * width..][..width]
+                });
             }
         });
         gathered
     }
 }
 
-/// The first `len` values of whole bytes as a buffer of their element type.
+/// `len` values of whole bytes as a buffer of their element type.
 pub(crate) fn finish(
     values: &Values<&[u8]>,
     whole_bytes: AlignedBytes,
@@ -83,76 +97,30 @@ pub(crate) fn finish(
     }
 }
 
-/// What travels with each key.
+/// What travels with each key, by the position of its entry in the input.
 pub(crate) enum Payload<'a> {
-    /// The bytes of the entry's value.
-    Carried {
-        /// The bytes of one value, at most 8.
-        width: usize,
-        /// All of them.
-        bytes: &'a [u8],
-    },
-    /// The entry's position in the input.
+    /// Values of 8 bytes.
+    Eight(&'a [[u8; 8]]),
+    /// Values of 4 bytes.
+    Four(&'a [[u8; 4]]),
+    /// Values of 2 bytes.
+    Two(&'a [[u8; 2]]),
+    /// Values of one byte.
+    One(&'a [u8]),
+    /// The position itself.
     Position,
 }
 
 impl Payload<'_> {
-    /// The bytes that each entry's payload takes.
-    pub(crate) fn width(&self) -> usize {
+    /// The payload of an entry; the bytes of a value are the lowest.
+    #[inline]
+    pub(crate) fn get(&self, position: usize) -> u64 {
         match self {
-            Payload::Carried { width, .. } => *width,
-            Payload::Position => size_of::<u64>(),
+            Payload::Eight(values) => u64::from_le_bytes(values[position]),
+            Payload::Four(values) => u32::from_le_bytes(values[position]).into(),
+            Payload::Two(values) => u16::from_le_bytes(values[position]).into(),
+            Payload::One(values) => values[position].into(),
+            Payload::Position => to_u64(position),
         }
-    }
-
-    /// Hands the payloads of `len` entries from `start` on to `visit`, each with its number.
-    #[inline]
-    pub(crate) fn for_each(&self, start: usize, len: usize, mut visit: impl FnMut(usize, u64)) {
-        let Payload::Carried { width, bytes } = self else {
-            (0..len).for_each(|i| visit(i, to_u64(start + i)));
-            return;
-        };
-        let bytes = &bytes[start * width..][..len * width];
-        match width {
-            8 => each::<8>(bytes, visit),
-            4 => each::<4>(bytes, visit),
-            2 => each::<2>(bytes, visit),
-            1 => each::<1>(bytes, visit),
-            _ => bytes.chunks_exact(*width).enumerate().for_each(|(i, value)| {
-                let mut word = [0; 8];
-                word[..value.len()].copy_from_slice(value);
-                visit(i, u64::from_le_bytes(word));
-            }),
-        }
-    }
-
-    /// Writes payloads, `width` bytes each.
-    #[inline]
-    pub(crate) fn write(&self, payloads: impl Iterator<Item = u64>, bytes: &mut [u8]) {
-        match self.width() {
-            8 => write::<8>(payloads, bytes),
-            4 => write::<4>(payloads, bytes),
-            2 => write::<2>(payloads, bytes),
-            1 => write::<1>(payloads, bytes),
-            width => payloads.zip(bytes.chunks_exact_mut(width)).for_each(|(payload, to)| {
-                to.copy_from_slice(&payload.to_le_bytes()[..width]);
-            }),
-        }
-    }
-}
-
-#[inline]
-fn each<const N: usize>(bytes: &[u8], mut visit: impl FnMut(usize, u64)) {
-    for (i, value) in bytes.as_chunks::<N>().0.iter().enumerate() {
-        let mut word = [0; 8];
-        word[..N].copy_from_slice(value);
-        visit(i, u64::from_le_bytes(word));
-    }
-}
-
-#[inline]
-fn write<const N: usize>(payloads: impl Iterator<Item = u64>, bytes: &mut [u8]) {
-    for (payload, to) in payloads.zip(bytes.as_chunks_mut::<N>().0) {
-        to.copy_from_slice(&payload.to_le_bytes()[..N]);
     }
 }

@@ -39,14 +39,25 @@ pub(super) fn decode(cursor: &mut Cursor<'_>, tag: PrivateTag) -> Result<Private
     let has_inf = cursor.flag("has_inf")?;
     cursor.reserved("reserved", 2)?;
 
-    let zero = |field, found: u32, allowed| {
-        if found == 0 {
-            return Ok(());
-        }
-        Err(start.error(field, FormatError::Field { field, found: found.into(), allowed }))
+    // What only the other kind has is 0; each field with its place in the section.
+    let unused: &[(&'static str, u64, u32)] = if is_float {
+        &[("is_signed", 6, is_signed.into())]
+    } else {
+        &[
+            ("sign_bits", 7, has_sign.into()),
+            ("exponent_bits", 8, exponent_bits.into()),
+            ("mantissa_bits", 9, mantissa_bits.into()),
+            ("exponent_bias", 12, exponent_bias),
+            ("has_nan", 16, has_nan.into()),
+            ("has_inf", 17, has_inf.into()),
+        ]
     };
+    if let Some(&(field, at, found)) = unused.iter().find(|unused| unused.2 != 0) {
+        let allowed = if is_float { "0 in a float" } else { "0 in an integer" };
+        let error = FormatError::Field { field, found: found.into(), allowed };
+        return Err(DecodeError { field, offset: start.offset().wrapping_add(at), error });
+    }
     let kind = if is_float {
-        zero("is_signed", is_signed.into(), "0 in a float, which has sign_bits")?;
         PrivateKind::Float {
             has_sign,
             exponent_bits,
@@ -56,16 +67,6 @@ pub(super) fn decode(cursor: &mut Cursor<'_>, tag: PrivateTag) -> Result<Private
             has_inf,
         }
     } else {
-        for (field, found) in [
-            ("sign_bits", has_sign.into()),
-            ("exponent_bits", exponent_bits.into()),
-            ("mantissa_bits", mantissa_bits.into()),
-            ("exponent_bias", exponent_bias),
-            ("has_nan", has_nan.into()),
-            ("has_inf", has_inf.into()),
-        ] {
-            zero(field, found, "0 in an integer")?;
-        }
         PrivateKind::Integer { is_signed }
     };
     PrivateType::new(tag, bit_width, kind).map_err(|error| start.error("bit_width", error))
@@ -91,6 +92,70 @@ pub(super) fn encode(private: PrivateType, out: &mut Vec<u8>) {
             out.put(&[packing, 1, 0, has_sign.into(), exponent_bits, mantissa_bits, 0, 0]);
             out.put_u32(exponent_bias);
             out.put(&[has_nan.into(), has_inf.into(), 0, 0]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(change: impl FnOnce(&mut [u8; LENGTH])) -> Result<PrivateType, DecodeError> {
+        // A float of 16 bits with a sign, 5 bits of exponent and 10 of mantissa.
+        let mut bytes = [16, 0, 0, 0, 1, 1, 0, 1, 5, 10, 0, 0, 15, 0, 0, 0, 1, 1, 0, 0];
+        change(&mut bytes);
+        decode(&mut Cursor::new(&bytes, 100), PrivateTag::new(0xF0).unwrap())
+    }
+
+    #[test]
+    fn a_section_is_written_as_it_was_read() {
+        for change in [
+            |_: &mut [u8; LENGTH]| (),
+            |bytes: &mut [u8; LENGTH]| {
+                bytes[5..].copy_from_slice(&[0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
+            },
+            |bytes: &mut [u8; LENGTH]| bytes[..5].copy_from_slice(&[2, 0, 0, 0, 4]),
+        ] {
+            let mut expected = [0; LENGTH];
+            let private = read(|bytes| {
+                change(bytes);
+                expected = *bytes;
+            });
+            let mut written = Vec::new();
+            encode(private.unwrap(), &mut written);
+            assert_eq!(written, expected);
+        }
+    }
+
+    #[test]
+    fn what_only_the_other_kind_has_is_0() {
+        let error = read(|bytes| bytes[6] = 1).unwrap_err();
+        assert_eq!((error.field, error.offset), ("is_signed", 106));
+        let fields = [
+            (7, "sign_bits"),
+            (8, "exponent_bits"),
+            (9, "mantissa_bits"),
+            (12, "exponent_bias"),
+            (16, "has_nan"),
+            (17, "has_inf"),
+        ];
+        for (at, field) in fields {
+            let error = read(|bytes| {
+                bytes[5..].fill(0);
+                bytes[at] = 1;
+            });
+            let error = error.unwrap_err();
+            assert_eq!((error.field, error.offset), (field, 100 + at as u64));
+        }
+    }
+
+    #[test]
+    fn packing_follows_from_the_width() {
+        for (width, packing) in [(1, 8), (2, 4), (4, 2), (8, 1), (24, 1)] {
+            for found in [1, 2, 4, 8] {
+                let section = read(|bytes| (bytes[0], bytes[4]) = (width, found));
+                assert_eq!(section.is_ok(), found == packing, "{width} {found}");
+            }
         }
     }
 }

@@ -131,22 +131,22 @@ impl Statistics {
 
     /// What is known lies in its range, and nnz is that of the layout where it has one.
     pub(super) fn validate(&self, nnz: Option<u64>) -> Result<(), FormatError> {
-        if let (Some(found), Some(nnz)) = (self.nnz, nnz) {
-            if found != nnz {
-                return Err(DescriptorError::StatisticsNnz { found, nnz }.into());
-            }
+        if let (Some(found), Some(nnz)) = (self.nnz, nnz)
+            && found != nnz
+        {
+            return Err(DescriptorError::StatisticsNnz { found, nnz }.into());
         }
-        if let Some(found) = self.sparsity {
-            if !(0.0..=1.0).contains(&found) {
-                let (field, allowed) = ("sparsity", "from 0 to 1");
-                return Err(FormatError::Number { field, found, allowed });
-            }
+        if let Some(found) = self.sparsity
+            && !(0.0..=1.0).contains(&found)
+        {
+            let (field, allowed) = ("sparsity", "from 0 to 1");
+            return Err(FormatError::Number { field, found, allowed });
         }
-        if let Some(Moments { stddev: found, .. }) = self.moments {
-            if found < 0.0 {
-                let (field, allowed) = ("stddev", "at least 0");
-                return Err(FormatError::Number { field, found, allowed });
-            }
+        if let Some(Moments { stddev: found, .. }) = self.moments
+            && found < 0.0
+        {
+            let (field, allowed) = ("stddev", "at least 0");
+            return Err(FormatError::Number { field, found, allowed });
         }
         match self.pattern {
             Some(Pattern { n, m }) if n > m => Err(DescriptorError::Pattern { n, m }.into()),

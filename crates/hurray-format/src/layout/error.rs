@@ -59,6 +59,14 @@ pub enum LayoutError {
         /// The bytes found.
         found: u64,
     },
+    /// A buffer that would be longer than any can be.
+    #[error("buffer {buffer} ({role}) would take more than 2^64 bytes")]
+    BufferOverflow {
+        /// The index in the buffer table.
+        buffer: usize,
+        /// What the buffer holds.
+        role: BufferRole,
+    },
     /// A buffer of 64-bit integers that ends within one.
     #[error("buffer {buffer} ({role}) has {found} bytes, which is not a multiple of 8")]
     BufferWords {
@@ -129,6 +137,7 @@ impl LayoutError {
             LayoutError::TileDepth => ("tile_shape", super::MAX_TILE_LEVELS),
             LayoutError::BufferCount { .. } => ("buffer_count", 0),
             LayoutError::BufferSize { buffer, .. }
+            | LayoutError::BufferOverflow { buffer, .. }
             | LayoutError::BufferWords { buffer, .. }
             | LayoutError::EmptyForm { buffer, .. } => ("byte_size", buffer),
             LayoutError::DenseSize { .. } => ("byte_size", 0),

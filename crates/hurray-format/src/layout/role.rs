@@ -74,7 +74,7 @@ impl Extent<'_> {
         role: BufferRole,
         expected: Option<u64>,
     ) -> Result<(), FormatError> {
-        let expected = expected.ok_or(FormatError::SizeOverflow { what: "a buffer" })?;
+        let expected = expected.ok_or(LayoutError::BufferOverflow { buffer, role })?;
         let found = self.byte_size(buffer);
         if found == expected {
             return Ok(());

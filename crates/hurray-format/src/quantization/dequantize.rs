@@ -30,6 +30,8 @@ use crate::shape::Shape;
 #[derive(Clone, Debug)]
 pub struct Dequantizer<B> {
     rule: Rule<B>,
+    /// How many sets of parameters there are.
+    count: u64,
     shape: Shape,
     element_type: ElementType,
 }
@@ -86,6 +88,7 @@ impl<B: AsRef<[u8]>> Dequantizer<B> {
         let sizes = quantization.buffer_sizes(shape)?.ok_or(QuantizationError::DynamicShape)?;
         let sizes: Vec<_> = quantization.buffer_indices().into_iter().zip(sizes).collect();
         let grid = quantization.grid();
+        let count = grid.map_or(Ok(None), |grid| grid.count(shape))?.unwrap_or(1);
         let mut fetch = |field: &'static str, index: u32| -> Result<Buffer<B>, FormatError> {
             let position = to_usize(index.into());
             let bytes = buffer(position).ok_or(QuantizationError::NoBuffer {
@@ -96,7 +99,6 @@ impl<B: AsRef<[u8]>> Dequantizer<B> {
             let found = to_u64(bytes.as_ref().len());
             match sizes.iter().find(|size| size.0 == index) {
                 Some(&(_, expected)) if found != expected => {
-                    let count = grid.map_or(Ok(None), |grid| grid.count(shape))?.unwrap_or(0);
                     let buffer = position;
                     Err(QuantizationError::BufferSize { buffer, count, expected, found }.into())
                 }
@@ -123,7 +125,6 @@ impl<B: AsRef<[u8]>> Dequantizer<B> {
                         None => None,
                         Some(index) => {
                             let buffer = fetch("zero_index", index)?;
-                            let count = grid.count(shape)?.unwrap_or(0);
                             let start = match index == parameters.scale_index {
                                 true => to_usize(count * scale_type.width()),
                                 false => 0,
@@ -140,7 +141,7 @@ impl<B: AsRef<[u8]>> Dequantizer<B> {
                 return Err(QuantizationError::UnknownScheme { scheme: scheme.scheme() }.into());
             }
         };
-        Ok(Self { rule, shape: shape.clone(), element_type })
+        Ok(Self { rule, count, shape: shape.clone(), element_type })
     }
 
     fn grid(&self) -> Option<Grid> {
@@ -181,6 +182,9 @@ impl<B: AsRef<[u8]>> Dequantizer<B> {
     /// [`FormatError::Quantization`] if there are no such parameters, the value is not of the storage
     /// type, or the parameters are not allowed.
     pub fn dequantize_with(&self, value: &Value, parameter: u64) -> Result<f32, FormatError> {
+        if parameter >= self.count {
+            return Err(QuantizationError::Parameter { parameter, count: self.count }.into());
+        }
         let position = to_usize(parameter);
         Ok(match &self.rule {
             Rule::PerTensor { scale, zero_point } => {
@@ -218,10 +222,7 @@ impl<B: AsRef<[u8]>> Dequantizer<B> {
     /// [`QuantizationError::BufferScale`], [`QuantizationError::BufferExponent`] or
     /// [`QuantizationError::BufferZeroPoint`].
     pub fn check(&self) -> Result<(), FormatError> {
-        let count = match self.grid() {
-            None => return Ok(()),
-            Some(grid) => to_usize(grid.count(&self.shape)?.unwrap_or(0)),
-        };
+        let count = to_usize(self.count);
         match &self.rule {
             Rule::PerTensor { .. } => {}
             Rule::Affine { scales, zero_points, .. } => {
@@ -262,13 +263,10 @@ impl<B: AsRef<[u8]>> Dequantizer<B> {
 }
 
 impl<B: AsRef<[u8]>> Buffer<B> {
-    /// The error that the buffer has no entry `position`: another tensor's parameter, or storage that
-    /// has shrunk.
+    /// The error that the buffer has no entry `position`, which happens to storage that has shrunk.
     fn missing(&self, position: usize) -> FormatError {
-        let found = to_u64(self.bytes.as_ref().len());
-        let count = to_u64(position).saturating_add(1);
-        let buffer = to_usize(self.index.into());
-        QuantizationError::BufferSize { buffer, count, expected: count, found }.into()
+        let (parameter, count) = (to_u64(position), to_u64(self.bytes.as_ref().len()));
+        QuantizationError::Parameter { parameter, count }.into()
     }
 
     /// The scale `2^(bits - 127)` at `position`.

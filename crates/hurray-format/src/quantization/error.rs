@@ -159,6 +159,14 @@ pub enum QuantizationError {
         /// The storage type.
         element_type: ElementType,
     },
+    /// Parameters that the scheme does not have.
+    #[error("there are no parameters {parameter}, only {count}")]
+    Parameter {
+        /// The number of the channel or block.
+        parameter: u64,
+        /// How many there are.
+        count: u64,
+    },
     /// Blocks cannot be numbered when a dimension is not known.
     #[error(
         "the shape has a dynamic dimension, so that the parameters of an element are not known"

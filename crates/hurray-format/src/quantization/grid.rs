@@ -57,13 +57,13 @@ impl Grid {
     /// The shape with the axis rounded up to whole blocks, which is what dense layouts store.
     pub(super) fn whole_blocks(self, shape: &Shape) -> Result<Shape, FormatError> {
         let mut sizes = shape.dimensions().to_vec();
-        if let (Grid::Blocks { block, .. }, Some(size)) = (self, sizes.get_mut(self.axis())) {
-            if *size != Shape::DYNAMIC {
-                *size = size
-                    .checked_next_multiple_of(u64::from(block).max(1))
-                    .filter(|&size| size != Shape::DYNAMIC)
-                    .ok_or(FormatError::SizeOverflow { what: "the blocks of a dimension" })?;
-            }
+        if let (Grid::Blocks { block, .. }, Some(size)) = (self, sizes.get_mut(self.axis()))
+            && *size != Shape::DYNAMIC
+        {
+            *size = size
+                .checked_next_multiple_of(u64::from(block).max(1))
+                .filter(|&size| size != Shape::DYNAMIC)
+                .ok_or(FormatError::SizeOverflow { what: "the blocks of a dimension" })?;
         }
         Shape::new(sizes)
     }

@@ -1,6 +1,7 @@
 //! From entries to lines of text.
 
 use std::num::NonZeroI32;
+use std::ops::Range;
 
 use half::{bf16, f16};
 use hurray_format::Scalar;
@@ -21,17 +22,17 @@ const FLOAT: WriteFloatOptions = WriteFloatOptions::builder()
 
 /// A Rust type that can be written as text.
 pub(super) trait ToText: Scalar {
-    /// Appends the shortest form that reads back to the same bits.
-    fn write(self, text: &mut Vec<u8>);
+    /// Writes the shortest form that reads back to the same bits; returns its length. There has
+    /// to be room for [`NUMBER_LENGTH`] bytes.
+    fn write(self, text: &mut [u8]) -> usize;
 }
 
 macro_rules! integer {
     ($($integer:ty),*) => {$(
         impl ToText for $integer {
             #[inline]
-            fn write(self, text: &mut Vec<u8>) {
-                let mut buffer = [0; NUMBER_LENGTH];
-                text.extend_from_slice(self.to_lexical(&mut buffer));
+            fn write(self, text: &mut [u8]) -> usize {
+                self.to_lexical(text).len()
             }
         }
     )*};
@@ -42,17 +43,13 @@ macro_rules! wide_float {
     ($($float:ty),*) => {$(
         impl ToText for $float {
             #[inline]
-            fn write(self, text: &mut Vec<u8>) {
+            fn write(self, text: &mut [u8]) -> usize {
+                const FORMAT: u128 = lexical_core::format::STANDARD;
                 if !self.is_finite() {
                     return write_special(self.into(), text);
                 }
-                const FORMAT: u128 = lexical_core::format::STANDARD;
-                let mut buffer = [0; NUMBER_LENGTH];
-                let number = self.to_lexical_with_options::<FORMAT>(&mut buffer, &FLOAT);
-                text.extend_from_slice(number);
-                if self.abs() >= (1u64 << <$float>::MANTISSA_DIGITS) as $float {
-                    mark_as_decimal(text, number.len());
-                }
+                let length = self.to_lexical_with_options::<FORMAT>(text, &FLOAT).len();
+                mark_as_decimal(self.into(), <$float>::MANTISSA_DIGITS, text, length)
             }
         }
     )*};
@@ -64,7 +61,7 @@ macro_rules! narrow_float {
         impl ToText for $float {
             /// There is no ready-made shortest form for 16 bits: take the first number of digits
             /// that reads back. Five are always enough.
-            fn write(self, text: &mut Vec<u8>) {
+            fn write(self, text: &mut [u8]) -> usize {
                 if !self.is_finite() {
                     return write_special(self.to_f64(), text);
                 }
@@ -75,88 +72,120 @@ macro_rules! narrow_float {
                     same.then(|| text.parse::<f64>().ok()).flatten()
                 };
                 let decimal = (0..5).find_map(reads_back).unwrap_or(self.to_f64());
-                let start = text.len();
-                decimal.write(text);
-                if self.to_f64().abs() >= 2f64.powi($float::MANTISSA_DIGITS.cast_signed()) {
-                    let length = text.len() - start;
-                    mark_as_decimal(text, length);
-                }
+                let length = decimal.write(text);
+                mark_as_decimal(self.to_f64(), $float::MANTISSA_DIGITS, text, length)
             }
         }
     )*};
 }
 narrow_float!(f16, bf16);
 
-fn write_special(value: f64, text: &mut Vec<u8>) {
-    text.extend_from_slice(match value {
+fn write_special(value: f64, text: &mut [u8]) -> usize {
+    let name: &[u8] = match value {
         f64::INFINITY => b"inf",
         f64::NEG_INFINITY => b"-inf",
         _ => b"nan",
-    });
+    };
+    text[..name.len()].copy_from_slice(name);
+    name.len()
 }
 
 /// The shortest digits of a large float need not be its exact integer. Without a point the reader
-/// would take them for one, and refuse.
-#[cold]
-fn mark_as_decimal(text: &mut Vec<u8>, length: usize) {
-    let number = &text[text.len() - length..];
-    if !number.iter().any(|byte| matches!(byte, b'.' | b'e')) {
-        text.extend_from_slice(b".0");
+/// would take them for one, and refuse; so they get one.
+#[inline]
+fn mark_as_decimal(value: f64, mantissa_digits: u32, text: &mut [u8], length: usize) -> usize {
+    let is_large = value.abs() >= 2f64.powi(mantissa_digits.cast_signed());
+    if is_large && !text[..length].iter().any(|byte| matches!(byte, b'.' | b'e')) {
+        text[length..length + 2].copy_from_slice(b".0");
+        return length + 2;
     }
+    length
 }
 
-/// Writes runs of entries that differ along one dimension only.
-pub(super) struct Lines<'a, T> {
-    values: Option<&'a [T]>,
-    index_base: IndexBase,
-    text: &'a mut Vec<u8>,
-    /// The indices before and behind the one that changes, with their blanks.
-    before: Vec<u8>,
-    behind: Vec<u8>,
+/// Lines of text. The buffer is kept longer than the text, so that numbers can be written in
+/// place.
+#[derive(Default)]
+pub(super) struct Lines {
+    buffer: Vec<u8>,
+    length: usize,
 }
 
-impl<'a, T: ToText> Lines<'a, T> {
-    /// Lines that are appended to `text`. The values are found by position; without them only
-    /// indices are written.
-    pub(super) fn new(
-        values: Option<&'a [T]>,
-        index_base: IndexBase,
-        text: &'a mut Vec<u8>,
-    ) -> Self {
-        Self { values, index_base, text, before: Vec::new(), behind: Vec::new() }
+impl Lines {
+    pub(super) fn text(&self) -> &[u8] {
+        &self.buffer[..self.length]
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.length = 0;
     }
 
     /// Writes the entries at `index` with each of `coordinates` in place of entry `dimension`.
-    /// Their values begin at position `first`.
+    /// Their values begin at position `first` of `values`; without values only indices are
+    /// written.
     #[inline]
-    pub(super) fn run(
+    pub(super) fn run<T: ToText>(
         &mut self,
         index: &[u64],
         dimension: usize,
         coordinates: &[u64],
+        values: Option<&[T]>,
         first: usize,
+        index_base: IndexBase,
     ) {
         // A coordinate of 2^64 - 1 is in no valid tree; in others anything may be written for it.
-        let base = self.index_base.first();
-        self.before.clear();
-        self.behind.clear();
-        for &coordinate in &index[..dimension] {
-            coordinate.saturating_add(base).write(&mut self.before);
-            self.before.push(b' ');
-        }
-        for &coordinate in &index[dimension + 1..] {
-            self.behind.push(b' ');
-            coordinate.saturating_add(base).write(&mut self.behind);
-        }
+        let base = index_base.first();
+        // No number is longer than this, blank included, so neither is a line.
+        let line = (index.len() + 1) * NUMBER_LENGTH;
+        let mut before = 0..0;
+        let mut behind = 0..0;
         for (position, &coordinate) in (first..).zip(coordinates) {
-            self.text.extend_from_slice(&self.before);
-            coordinate.saturating_add(base).write(self.text);
-            self.text.extend_from_slice(&self.behind);
-            if let Some(&value) = self.values.and_then(|values| values.get(position)) {
-                self.text.push(b' ');
-                value.write(self.text);
+            if self.buffer.len() - self.length < line {
+                self.buffer.resize((2 * self.buffer.len()).max(self.length + line), 0);
             }
-            self.text.push(b'\n');
+            // What all lines share is formatted in the first one, and copied from there.
+            let is_first = position == first;
+            if is_first {
+                before = self.columns(&index[..dimension], base);
+            } else {
+                self.repeat(before.clone());
+            }
+            self.length += coordinate.saturating_add(base).write(&mut self.buffer[self.length..]);
+            self.blank(b' ');
+            if is_first {
+                behind = self.columns(&index[dimension + 1..], base);
+            } else {
+                self.repeat(behind.clone());
+            }
+            match values.and_then(|values| values.get(position)) {
+                Some(&value) => self.length += value.write(&mut self.buffer[self.length..]),
+                // The blank behind the last index.
+                None => self.length -= 1,
+            }
+            self.blank(b'\n');
         }
+    }
+
+    /// Writes indices, each with a blank behind it; returns where they lie.
+    #[inline]
+    fn columns(&mut self, index: &[u64], base: u64) -> Range<usize> {
+        let start = self.length;
+        for &coordinate in index {
+            self.length += coordinate.saturating_add(base).write(&mut self.buffer[self.length..]);
+            self.blank(b' ');
+        }
+        start..self.length
+    }
+
+    #[inline]
+    fn repeat(&mut self, range: Range<usize>) {
+        let length = range.len();
+        self.buffer.copy_within(range, self.length);
+        self.length += length;
+    }
+
+    #[inline]
+    fn blank(&mut self, byte: u8) {
+        self.buffer[self.length] = byte;
+        self.length += 1;
     }
 }

@@ -2,22 +2,10 @@
 
 use std::io::{self, Read};
 
+use hurray_format::cast::to_u64;
+
 /// The longest line that is read.
 pub(super) const MAX_LINE: usize = 1 << 27;
-
-/// Reads until `buffer` is full or the input ends or fails; returns how much was read before.
-fn read_full(input: &mut dyn Read, buffer: &mut [u8]) -> (usize, io::Result<()>) {
-    let mut total = 0;
-    while total < buffer.len() {
-        match input.read(&mut buffer[total..]) {
-            Ok(0) => break,
-            Ok(count) => total += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return (total, Err(error)),
-        }
-    }
-    (total, Ok(()))
-}
 
 /// An input that keeps its failure until the lines before it were handed out.
 pub(super) struct Input<'a> {
@@ -57,23 +45,20 @@ impl<'a> Input<'a> {
         Ok(Some(Self { reader: Box::new(io::Cursor::new(head).chain(input)), failure: None }))
     }
 
-    /// Reads until `buffer` is full or there is no more.
-    fn read(&mut self, buffer: &mut [u8]) -> usize {
-        if self.failure.is_some() {
-            return 0;
+    /// Appends up to `limit` bytes, fewer only if there are no more.
+    fn append_to(&mut self, buffer: &mut Vec<u8>, limit: usize) {
+        if self.failure.is_none() {
+            // What was read before a failure stays in the buffer.
+            let result = self.reader.by_ref().take(to_u64(limit)).read_to_end(buffer);
+            self.failure = result.err();
         }
-        let (count, result) = read_full(&mut self.reader, buffer);
-        self.failure = result.err();
-        count
     }
 }
 
 /// Takes the first `length` bytes off, or fewer if there are no more.
 fn split_head<R: Read>(mut input: R, length: usize) -> io::Result<(Vec<u8>, R)> {
-    let mut head = vec![0; length];
-    let (count, result) = read_full(&mut input, &mut head);
-    result?;
-    head.truncate(count);
+    let mut head = Vec::new();
+    input.by_ref().take(to_u64(length)).read_to_end(&mut head)?;
     Ok((head, input))
 }
 
@@ -87,7 +72,7 @@ struct Counted<'a, R> {
 impl<R: Read> Read for Counted<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.input.read(buffer)?;
-        self.count += hurray_format::cast::to_u64(count);
+        self.count += to_u64(count);
         if let Some(progress) = self.progress {
             progress(self.count);
         }
@@ -99,9 +84,8 @@ impl<R: Read> Read for Counted<'_, R> {
 #[derive(Default)]
 pub(super) struct Lines {
     buffer: Vec<u8>,
-    /// The whole lines are the first of the `filled` bytes.
+    /// The whole lines are the first bytes of the buffer, this many.
     whole: usize,
-    filled: usize,
 }
 
 /// Why there are no more lines.
@@ -120,33 +104,26 @@ impl Lines {
         before: &Lines,
         target: usize,
     ) -> Result<(), Stop> {
-        let rest = &before.buffer[before.whole..before.filled];
+        let rest = &before.buffer[before.whole..];
         // Never room for more than the longest line and its line feed, so that what is refused
         // does not depend on the target.
         let mut size = target.max(2 * rest.len()).clamp(1, MAX_LINE + 1);
         self.whole = 0;
-        self.filled = rest.len();
-        self.buffer.resize(size, 0);
-        self.buffer[..rest.len()].copy_from_slice(rest);
+        self.buffer.clear();
+        self.buffer.extend_from_slice(rest);
         loop {
-            let from = self.filled;
-            let count = input.read(&mut self.buffer[from..]);
-            self.filled += count;
-            let line_feed = self.buffer[from..self.filled].iter().rposition(|&b| b == b'\n');
-            if let Some(line_feed) = line_feed {
-                self.whole = from + line_feed + 1;
-            }
-            if self.filled < size {
-                return match input.failure.take_if(|_| self.whole == 0) {
-                    Some(failure) => Err(Stop::Io(failure)),
-                    None => {
-                        if input.failure.is_none() {
-                            // The last line may lack its line feed.
-                            self.whole = self.filled;
-                        }
-                        Ok(())
-                    }
-                };
+            let from = self.buffer.len();
+            input.append_to(&mut self.buffer, size - from);
+            let line_feed = self.buffer[from..].iter().rposition(|&byte| byte == b'\n');
+            self.whole = line_feed.map_or(0, |at| from + at + 1);
+            if self.buffer.len() < size {
+                match input.failure.take_if(|_| self.whole == 0) {
+                    Some(failure) => return Err(Stop::Io(failure)),
+                    // The last line may lack its line feed.
+                    None if input.failure.is_none() => self.whole = self.buffer.len(),
+                    None => {}
+                }
+                return Ok(());
             }
             if self.whole > 0 {
                 return Ok(());
@@ -155,7 +132,6 @@ impl Lines {
                 return Err(Stop::LineTooLong);
             }
             size = (2 * size).min(MAX_LINE + 1);
-            self.buffer.resize(size, 0);
         }
     }
 

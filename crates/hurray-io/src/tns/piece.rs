@@ -3,7 +3,7 @@
 use hurray_format::Shape;
 
 use super::IndexBase;
-use super::error::{Dialect, Found, Misfit, Problem};
+use super::error::{Dialect, Found, Problem};
 use super::lines::LineNumbers;
 use super::number::{Number, NumberError, Plain, digits};
 
@@ -84,7 +84,9 @@ impl<T: Number> Piece<T> {
     #[inline]
     fn entry(&mut self, text: &[u8], mut at: usize, rules: &Rules) -> Result<usize, Mistake> {
         for dimension in 0..rules.rank {
-            let (coordinate, end) = index(text, at, dimension, rules)?;
+            let Some((coordinate, end)) = index(text, at, dimension, rules) else {
+                return Err((at, index_problem(text, at, dimension, rules)));
+            };
             self.coordinates.push(coordinate);
             let largest = &mut self.largest[dimension];
             *largest = coordinate.max(*largest);
@@ -93,7 +95,10 @@ impl<T: Number> Piece<T> {
         if rules.pattern {
             self.values.push(T::ONE);
         } else {
-            let (value, end) = value(text, at)?;
+            let (value, end) = match plain_value(text, at) {
+                Some(found) => found,
+                None => any_value(text, at).map_err(|problem| (at, problem))?,
+            };
             self.values.push(value);
             at = skip_blanks(text, end);
         }
@@ -106,64 +111,68 @@ fn surplus(rules: &Rules) -> Problem {
     Problem::Columns { found: 0, expected: rules.rank, pattern: rules.pattern }
 }
 
-/// The coordinate at `at`, and the offset behind it.
-#[inline]
-fn index(text: &[u8], at: usize, dimension: usize, rules: &Rules) -> Result<(u64, usize), Mistake> {
+/// The coordinate at `at`, and the offset behind it. `None` if there is something wrong with it,
+/// which [`index_problem`] finds out: an error that is built here would slow down every index.
+#[inline(always)]
+fn index(text: &[u8], at: usize, dimension: usize, rules: &Rules) -> Option<(u64, usize)> {
     let (mut index, count) = digits(text, at, 0);
     let end = at + count;
     if count == 0 || !is_delimiter(text, end) {
-        let found = Found::new(token(text, at));
-        return Err((at, Problem::NotAnIndex { found }));
+        return None;
     }
     // 19 digits cannot overflow.
     if count > 19 {
-        index = lexical_core::parse(&text[at..end]).unwrap_or(u64::MAX);
+        index = lexical_core::parse(&text[at..end]).ok()?;
     }
-    let coordinate = index.checked_sub(rules.index_base.first());
-    let Some(coordinate) = coordinate else { return Err((at, Problem::BelowIndexBase)) };
-    if coordinate > MAX_COORDINATE {
-        let found = Found::new(token(text, at));
-        return Err((at, Problem::IndexTooLarge { found }));
-    }
-    if let Some(shape) = &rules.shape
-        && !shape.contains(dimension, coordinate)
-    {
-        let size = shape.dimensions()[dimension];
-        let index_base = rules.index_base;
-        return Err((at, Problem::OutsideShape { index, index_base, dimension, size }));
-    }
-    Ok((coordinate, end))
+    let coordinate = index.checked_sub(rules.index_base.first())?;
+    let inside = rules.shape.as_ref().is_none_or(|shape| shape.contains(dimension, coordinate));
+    (inside && coordinate <= MAX_COORDINATE).then_some((coordinate, end))
 }
 
-/// The value at `at`, and the offset behind it.
-#[inline]
-fn value<T: Number>(text: &[u8], at: usize) -> Result<(T, usize), Mistake> {
-    if let Some((plain, length)) = Plain::scan(&text[at..])
-        && is_delimiter(text, at + length)
-        && let Some(value) = T::from_plain(plain)
-    {
-        return Ok((value, at + length));
-    }
+/// Why [`index`] finds no coordinate at `at`.
+#[cold]
+fn index_problem(text: &[u8], at: usize, dimension: usize, rules: &Rules) -> Problem {
     let token = token(text, at);
-    match T::parse(token) {
-        Ok(value) => Ok((value, at + token.len())),
-        Err(error) => {
-            let found = Found::new(token);
-            let problem = match error {
-                NumberError::NotANumber => Problem::NotANumber { found },
-                NumberError::Misfit { reason, fits } => misfit::<T>(found, reason, fits),
-            };
-            Err((at, problem))
+    let found = Found::new(token);
+    if token.is_empty() || !token.iter().all(u8::is_ascii_digit) {
+        return Problem::NotAnIndex { found };
+    }
+    let Ok(index) = lexical_core::parse::<u64>(token) else {
+        return Problem::IndexTooLarge { found };
+    };
+    let index_base = rules.index_base;
+    match (index.checked_sub(index_base.first()), &rules.shape) {
+        (None, _) => Problem::BelowIndexBase,
+        (Some(coordinate), Some(shape)) if coordinate <= MAX_COORDINATE => {
+            let size = shape.dimensions()[dimension];
+            Problem::OutsideShape { index, index_base, dimension, size }
         }
+        _ => Problem::IndexTooLarge { found },
     }
 }
 
-fn misfit<T: Number>(
-    found: Found,
-    reason: Misfit,
-    fits: Option<hurray_format::ElementType>,
-) -> Problem {
-    Problem::Value { found, reason, element_type: T::ELEMENT_TYPE, fits }
+/// The value at `at` if it is a plain number, and the offset behind it.
+#[inline(always)]
+fn plain_value<T: Number>(text: &[u8], at: usize) -> Option<(T, usize)> {
+    let (plain, length) = Plain::scan(text.get(at..)?)?;
+    let end = at + length;
+    let value = T::from_plain(plain)?;
+    is_delimiter(text, end).then_some((value, end))
+}
+
+/// The value at `at` in whatever form, and the offset behind it.
+#[inline(never)]
+fn any_value<T: Number>(text: &[u8], at: usize) -> Result<(T, usize), Problem> {
+    let token = token(text, at);
+    T::parse(token).map(|value| (value, at + token.len())).map_err(|error| {
+        let (found, element_type) = (Found::new(token), T::ELEMENT_TYPE);
+        match error {
+            NumberError::NotANumber => Problem::NotANumber { found },
+            NumberError::Misfit { reason, fits } => {
+                Problem::Value { found, reason, element_type, fits }
+            }
+        }
+    })
 }
 
 /// Looks for a deeper reason of a problem: bytes that are not text, or a missing or surplus

@@ -157,18 +157,23 @@ fn piece_count(nnz: usize, options: &WriteOptions) -> usize {
 
 /// Entries that are formatted by one thread.
 trait Piece: Send {
-    /// Writes the lines; returns how many there are.
-    fn write<T: ToText>(self, lines: &mut Lines<T>) -> usize;
+    /// Writes the lines; returns how many there are. The values are found by position.
+    fn write<T: ToText>(self, values: Option<&[T]>, base: IndexBase, lines: &mut Lines) -> usize;
 }
 
 impl Piece for Fibers<'_> {
-    fn write<T: ToText>(mut self, lines: &mut Lines<T>) -> usize {
+    fn write<T: ToText>(
+        mut self,
+        values: Option<&[T]>,
+        base: IndexBase,
+        lines: &mut Lines,
+    ) -> usize {
         let mut index = Vec::new();
         let mut entries = 0;
         while let Some(fiber) = self.next() {
             index.resize(fiber.outer().len() + 1, 0);
             fiber.place(&mut index);
-            lines.run(&index, fiber.dimension(), fiber.crd(), fiber.leaves().start);
+            lines.run(&index, fiber.dimension(), fiber.crd(), values, fiber.leaves().start, base);
             entries += fiber.crd().len();
         }
         entries
@@ -183,10 +188,10 @@ struct Rows<'a> {
 }
 
 impl Piece for Rows<'_> {
-    fn write<T: ToText>(self, lines: &mut Lines<T>) -> usize {
+    fn write<T: ToText>(self, values: Option<&[T]>, base: IndexBase, lines: &mut Lines) -> usize {
         let last = self.rank - 1;
         for (position, index) in (self.first..).zip(self.coordinates.chunks_exact(self.rank)) {
-            lines.run(index, last, &index[last..], position);
+            lines.run(index, last, &index[last..], values, position, base);
         }
         self.coordinates.len() / self.rank
     }
@@ -227,20 +232,27 @@ fn dispatch<B: AsRef<[u8]>>(
 struct Task<P> {
     piece: Option<P>,
     entries: usize,
-    text: Vec<u8>,
+    lines: Lines,
+    compressed: Vec<u8>,
 }
 
 impl<P: Piece> Task<P> {
     fn format<T: ToText>(&mut self, values: Option<&[T]>, options: &WriteOptions) {
-        self.text.clear();
+        self.lines.clear();
+        self.compressed.clear();
         self.entries = 0;
         if let Some(piece) = self.piece.take() {
-            let mut lines = Lines::new(values, options.index_base, &mut self.text);
-            self.entries = piece.write(&mut lines);
+            self.entries = piece.write(values, options.index_base, &mut self.lines);
             if options.gzip {
-                self.text = compress(&self.text);
+                self.compressed = compress(self.lines.text());
+                self.lines.clear();
             }
         }
+    }
+
+    /// What is to be written, if anything.
+    fn output(&self) -> Option<&[u8]> {
+        [self.lines.text(), &self.compressed].into_iter().find(|text| !text.is_empty())
     }
 }
 
@@ -256,7 +268,8 @@ fn write_pieces<T: ToText, P: Piece>(
     }
     let mut queue = pieces.into_iter();
     let tasks = || -> Vec<Task<P>> {
-        let empty = || Task { piece: None, entries: 0, text: Vec::new() };
+        let empty =
+            || Task { piece: None, entries: 0, lines: Lines::default(), compressed: Vec::new() };
         std::iter::repeat_with(empty).take(2 * pool::threads()).collect()
     };
     // While the pieces of `now` are formatted, the text of `other` is written.
@@ -271,15 +284,15 @@ fn write_pieces<T: ToText, P: Piece>(
         pool::join(
             || pool::for_each(&mut now, |task| task.format(values, options)),
             || {
-                result =
-                    other.iter_mut().filter(|task| !task.text.is_empty()).try_for_each(|task| {
-                        written += to_u64(task.entries);
-                        output.write_all(&task.text)?;
-                        if let Some(progress) = options.progress {
-                            progress(written);
-                        }
-                        Ok(())
-                    });
+                result = other.iter_mut().try_for_each(|task| {
+                    let Some(text) = task.output() else { return Ok(()) };
+                    output.write_all(text)?;
+                    written += to_u64(task.entries);
+                    if let Some(progress) = options.progress {
+                        progress(written);
+                    }
+                    Ok(())
+                });
             },
         );
         result?;

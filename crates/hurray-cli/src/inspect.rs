@@ -1,0 +1,249 @@
+//! `hurray inspect`: what a file says about itself, without a look at its data.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use hurray_format::cast::to_u64;
+use hurray_format::container::{MetadataArray, MetadataValue};
+use hurray_format::{LayoutDescriptor, Shape};
+use hurray_io::{File, TensorRef};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::output;
+
+/// List the tensors of a Hurray file, and its metadata
+///
+/// Reads the descriptors only, so it takes no longer for a large file than for a small one. What
+/// the data hold is not looked at: `verify` does that.
+#[derive(Args)]
+#[command(after_help = "Example:\n  hurray inspect nips.hrry --json")]
+pub(crate) struct Arguments {
+    /// A Hurray file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+    /// Show what can be reached of tensors of unknown layouts and quantization schemes
+    #[arg(long)]
+    permissive: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let options = File::options();
+    let options = if arguments.permissive { options.permissive() } else { options };
+    let file = options.open(&arguments.file)?;
+    let dump = Dump::new(&file);
+    match arguments.json {
+        true => output::print_json(&dump),
+        false => output::print(|out| dump.write(out)),
+    }
+}
+
+/// All that is known of a file.
+#[derive(Serialize)]
+struct Dump {
+    file: String,
+    data_buffer_alignment: u32,
+    metadata: Vec<(String, Value)>,
+    tensors: Vec<TensorDump>,
+}
+
+/// All that is known of a tensor; a field that its layout does not have is left out.
+#[derive(Serialize)]
+struct TensorDump {
+    name: String,
+    #[serde(serialize_with = "dimensions")]
+    shape: Shape,
+    element_type: String,
+    layout: &'static str,
+    layout_tag: u8,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode_order: Option<Vec<u32>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nnz: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    density: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nodes: Option<Vec<u64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quantization: Option<&'static str>,
+    byte_offset: u64,
+    buffers: Vec<BufferDump>,
+}
+
+#[derive(Serialize)]
+struct BufferDump {
+    role: String,
+    bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    offset: Option<u64>,
+    device: String,
+    memory_class: String,
+}
+
+/// A dynamic dimension, whose size is not known, is null.
+fn dimensions<S: serde::Serializer>(shape: &Shape, serializer: S) -> Result<S::Ok, S::Error> {
+    let known = |&size: &u64| (size != Shape::DYNAMIC).then_some(size);
+    serializer.collect_seq(shape.dimensions().iter().map(known))
+}
+
+impl Dump {
+    fn new(file: &File) -> Self {
+        let metadata = file.metadata().iter();
+        Self {
+            file: file.path().display().to_string(),
+            data_buffer_alignment: file.header().data_buffer_alignment,
+            metadata: metadata.map(|(key, value)| (key.to_owned(), to_json(value))).collect(),
+            tensors: file.tensors().map(TensorDump::new).collect(),
+        }
+    }
+
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let count = match self.tensors.len() {
+            0 => "no tensors".to_owned(),
+            1 => "1 tensor".to_owned(),
+            count => format!("{count} tensors"),
+        };
+        writeln!(out, "{}: {count}, buffers aligned to {}", self.file, self.data_buffer_alignment)?;
+        for (key, value) in &self.metadata {
+            writeln!(out, "metadata {} = {value}", Value::from(key.as_str()))?;
+        }
+        self.tensors.iter().try_for_each(|tensor| tensor.write(out))
+    }
+}
+
+impl TensorDump {
+    fn new(tensor: TensorRef<'_>) -> Self {
+        let descriptor = tensor.descriptor();
+        let layout = &descriptor.layout;
+        let mode_order = match layout {
+            LayoutDescriptor::Csf(csf) => Some(csf.mode_order.clone()),
+            _ => None,
+        };
+        let nnz = layout.nnz();
+        let offsets = tensor.buffer_ranges();
+        let buffers = descriptor.buffers.iter().enumerate().map(|(number, handle)| BufferDump {
+            role: layout.buffer_role(number).to_string(),
+            bytes: handle.byte_size,
+            offset: offsets.get(number).map(|range| range.start),
+            device: handle.device.to_string(),
+            memory_class: handle.memory_class.to_string(),
+        });
+        Self {
+            name: tensor.name().to_owned(),
+            shape: descriptor.shape.clone(),
+            element_type: descriptor.element_type.to_string(),
+            layout: layout.name(),
+            layout_tag: layout.tag(),
+            mode_order,
+            nnz,
+            density: nnz.and_then(|nnz| density(nnz, &descriptor.shape)),
+            nodes: descriptor.node_counts(),
+            quantization: descriptor.quantization.as_ref().map(|scheme| scheme.name()),
+            byte_offset: descriptor.byte_offset,
+            buffers: buffers.collect(),
+        }
+    }
+
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "tensor {}", Value::from(self.name.as_str()))?;
+        writeln!(out, "  shape         {}", self.shape)?;
+        writeln!(out, "  element type  {}", self.element_type)?;
+        match self.layout {
+            "unknown" | "private" => {
+                writeln!(out, "  layout        {} ({:#04x})", self.layout, self.layout_tag)?;
+            }
+            name => writeln!(out, "  layout        {name}")?,
+        }
+        if let Some(mode_order) = &self.mode_order {
+            writeln!(out, "  mode order    {mode_order:?}")?;
+        }
+        if let Some(nnz) = self.nnz {
+            writeln!(out, "  nnz           {nnz}")?;
+        }
+        if let Some(density) = self.density {
+            writeln!(out, "  density       {density:.3e}")?;
+        }
+        if let Some(nodes) = &self.nodes {
+            writeln!(out, "  nodes         {nodes:?}")?;
+        }
+        if let Some(scheme) = self.quantization {
+            writeln!(out, "  quantization  {scheme}")?;
+        }
+        if self.byte_offset != 0 {
+            writeln!(out, "  byte offset   {}", self.byte_offset)?;
+        }
+        for (number, buffer) in self.buffers.iter().enumerate() {
+            write!(out, "  buffer {number:<6} {:<10} {:>12} bytes", buffer.role, buffer.bytes)?;
+            if let Some(offset) = buffer.offset {
+                write!(out, " at {offset}")?;
+            }
+            if (buffer.device.as_str(), buffer.memory_class.as_str()) != ("CPU", "standard") {
+                write!(out, ", {} {}", buffer.device, buffer.memory_class)?;
+            }
+            writeln!(out)?;
+        }
+        Ok(())
+    }
+}
+
+/// Stored elements among all, `None` if a dimension is not known or there are no elements. The
+/// product of the dimensions may be far beyond any integer.
+#[expect(clippy::cast_precision_loss, reason = "a ratio to look at")]
+fn density(nnz: u64, shape: &Shape) -> Option<f64> {
+    let elements: f64 = shape.dimensions().iter().map(|&size| size as f64).product();
+    (!shape.is_dynamic() && elements > 0.0).then(|| nnz as f64 / elements)
+}
+
+/// Metadata as JSON. Bytes are told by their number, and numbers that JSON does not have by name.
+fn to_json(value: &MetadataValue) -> Value {
+    fn all<T>(values: &[T], each: impl Fn(&T) -> Value) -> Value {
+        values.iter().map(each).collect()
+    }
+    let real = |value: &f64| match value.is_finite() {
+        true => json!(value),
+        false => Value::from(value.to_string()),
+    };
+    let bytes = |bytes: &Vec<u8>| json!({ "bytes": to_u64(bytes.len()) });
+    match value {
+        MetadataValue::String(text) => json!(text),
+        MetadataValue::I64(value) => json!(value),
+        MetadataValue::U64(value) => json!(value),
+        MetadataValue::F64(value) => real(value),
+        MetadataValue::Bool(value) => json!(value),
+        MetadataValue::Bytes(value) => bytes(value),
+        MetadataValue::Array(array) => match array {
+            MetadataArray::String(values) => json!(values),
+            MetadataArray::I64(values) => json!(values),
+            MetadataArray::U64(values) => json!(values),
+            MetadataArray::F64(values) => all(values, real),
+            MetadataArray::Bool(values) => json!(values),
+            MetadataArray::Bytes(values) => all(values, bytes),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn density_is_not_afraid_of_large_shapes() {
+        let shape = |dimensions: &[u64]| Shape::new(dimensions).unwrap();
+        assert_eq!(density(4, &shape(&[2, 3, 4])), Some(4.0 / 24.0));
+        assert_eq!(density(1, &shape(&[1 << 40, 1 << 40])), Some(2f64.powi(-80)));
+        assert_eq!(density(0, &shape(&[0, 3, 4])), None);
+        assert_eq!(density(4, &shape(&[2, Shape::DYNAMIC])), None);
+    }
+
+    #[test]
+    fn numbers_that_json_does_not_have_are_told_by_name() {
+        let array = MetadataValue::from(vec![0.5, f64::NAN, f64::INFINITY]);
+        assert_eq!(to_json(&array), json!([0.5, "NaN", "inf"]));
+        assert_eq!(to_json(&MetadataValue::from(vec![1u8, 2])), json!({ "bytes": 2 }));
+    }
+}
