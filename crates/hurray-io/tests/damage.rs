@@ -104,7 +104,7 @@ fn an_index_that_lies_about_a_tensor_is_refused() {
         |entries| drop(entries.remove(0)),
         "the header puts the first descriptor at byte 64, the index at byte 28",
     );
-    refused(|entries| entries[0].data_offset += 8, "is not a multiple of 4096");
+    refused(|entries| entries[1].data_offset -= 8, "tensor `y`: 32760 is not a multiple of 4096");
     refused(
         |entries| entries[0].data_offset += 4096,
         "tensor `y`: bytes from 28704 on belong to tensor `x` as well",
