@@ -30,7 +30,8 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
         .block_on(future)
 }
 
-/// Reads a whole file: its tensors in index order and its metadata.
+/// Reads a whole file: its tensors in index order and its metadata. Composites are put together as
+/// well, so that their members are checked.
 ///
 /// # Errors
 /// What the reference says of the file.
@@ -42,6 +43,9 @@ pub fn read(path: &Path) -> Result<(Vec<ReferenceTensor>, ReferenceMetadata), Re
         let mut tensors = Vec::new();
         for name in names {
             let tensor = reader.read_tensor(&name).await.map_err(|error| error.to_string())?;
+            if let LayoutDescriptor::Composite(_) = tensor.descriptor.layout {
+                reader.read_composite(&name).await.map_err(|error| error.to_string())?;
+            }
             tensors.push(ReferenceTensor {
                 name,
                 descriptor: tensor.descriptor,

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use hurray_format::{LayoutDescriptor, Value, Values};
 use hurray_io::{Error, File, TensorBuffers, TensorRef};
@@ -190,5 +191,39 @@ fn permissive_mode_reports_what_it_can_and_refuses_the_rest() {
             }
             Err(error) => assert_eq!(case["permissive"], "refused", "{why}: {error}"),
         }
+    }
+}
+
+/// Whether the reference reads all of a file. In a process of its own, since some files make it
+/// panic or ask for more memory than there is.
+fn is_read_by_reference(path: &Path) -> bool {
+    let output = Command::new(env!("CARGO_BIN_EXE_read-with-reference")).arg(path).output();
+    output.unwrap().status.success()
+}
+
+#[test]
+fn the_reference_reads_these_refused_files_without_complaint() {
+    let cases = list("reject.json");
+    let mut lines = String::new();
+    let mut read = 0;
+    let text = include_str!("../../../docs/differences.md");
+    for case in cases.iter().filter(|case| is_read_by_reference(&path(case))) {
+        let file = case["file"].as_str().unwrap();
+        lines += &format!("{file} | {}\n", case["why"].as_str().unwrap());
+        read += 1;
+        let name = path(case).file_stem().unwrap().to_str().unwrap().to_owned();
+        // The many files about quantization are named together.
+        let named = name.starts_with("quant_") || text.contains(&format!("`{name}`"));
+        assert!(named, "{name} is not in docs/differences.md");
+    }
+    insta::assert_snapshot!("read_by_the_reference", lines);
+    let count = format!("reads {read} of the {}", cases.len());
+    assert!(text.contains(&count), "docs/differences.md does not say that it {count}");
+}
+
+#[test]
+fn the_reference_reads_every_accepted_file() {
+    for case in list("accept.json") {
+        assert!(is_read_by_reference(&path(&case)), "{}", case["file"]);
     }
 }
