@@ -57,8 +57,13 @@ pub enum CompositeError {
         second: usize,
     },
     /// The members of a partition do not hold every element exactly once.
-    #[error("the members do not cover the partition exactly once")]
-    Coverage,
+    #[error("its {members} members do not hold every element of shape {shape} exactly once")]
+    Coverage {
+        /// The number of members.
+        members: usize,
+        /// The shape of the whole.
+        shape: Shape,
+    },
     /// The base of an overlay does not have the shape of the head.
     #[error("the base of the overlay does not span it")]
     Base,
@@ -167,7 +172,10 @@ fn check_rule(
             if cover_once(shape.dimensions(), parts.iter().copied()) {
                 return Ok(());
             }
-            Err(find_overlap(&parts).unwrap_or(CompositeError::Coverage))
+            Err(find_overlap(&parts).unwrap_or_else(|| {
+                let (members, shape) = (parts.len(), shape.clone());
+                CompositeError::Coverage { members, shape }
+            }))
         }
         CompositionRule::Overlay(_) => {
             let parts = parts(shape, members)?;

@@ -300,8 +300,8 @@ fn describe(
     let alignment = header.data_buffer_alignment;
     // Where the data of a tensor without buffers are does not matter.
     if sizes.len() > 0 && !entry.data_offset.is_multiple_of(alignment.into()) {
-        let (found, alignment) = (entry.data_offset, alignment.into());
-        return Err(ContainerError::Unaligned { found, alignment }.into());
+        let found = entry.data_offset;
+        return Err(ContainerError::DataUnaligned { found, alignment }.into());
     }
     let buffers: Vec<_> = Placement::new(entry.data_offset, alignment, sizes)
         .collect::<Option<_>>()

@@ -58,7 +58,8 @@ fn a_partition_is_covered_exactly_once() {
     assert_eq!(verify(&tensors(parts[2].clone())), Ok(()));
     let overlap = CompositeError::Overlap { first: 1, second: 2 };
     assert_eq!(verify(&tensors(part([0, 2], [4, 4], None))), Err(overlap));
-    assert_eq!(verify(&tensors(part([1, 2], [3, 3], None))), Err(CompositeError::Coverage));
+    let gap = CompositeError::Coverage { members: 3, shape: Shape::new([4, 6]).unwrap() };
+    assert_eq!(verify(&tensors(part([1, 2], [3, 3], None))), Err(gap));
 
     let mut lost = parts[2].clone();
     lost.shard = None;

@@ -7,14 +7,15 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum ContainerError {
     /// The file does not start with the magic bytes.
-    #[error("found {found:02x?} instead of \"HRRYFILE\"; this is not a Hurray file")]
+    #[error("found \"{text}\" instead of \"HRRYFILE\"; this is not a Hurray file", text = found.escape_ascii())]
     NotHurray {
         /// The bytes found.
         found: [u8; 8],
     },
     /// The file does not end with the magic bytes.
     #[error(
-        "found {found:02x?} instead of \"HRRY\"; the file was cut short or something was appended"
+        "found \"{text}\" instead of \"HRRY\"; the file was cut short or something was appended",
+        text = found.escape_ascii()
     )]
     TrailerMagic {
         /// The bytes found.
@@ -52,6 +53,12 @@ pub enum ContainerError {
         /// The lowest descriptor offset of the index.
         expected: u64,
     },
+    /// The first descriptor would lie inside the header.
+    #[error("byte {found} is inside the header, which takes the first 64")]
+    InsideHeader {
+        /// The offset found.
+        found: u64,
+    },
     /// Something does not start at a multiple of what it has to.
     #[error("{found} is not a multiple of {alignment}")]
     Unaligned {
@@ -59,6 +66,14 @@ pub enum ContainerError {
         found: u64,
         /// The alignment required.
         alignment: u64,
+    },
+    /// The data of a tensor do not start at a multiple of what the header says.
+    #[error("data_offset {found} is not a multiple of data_buffer_alignment {alignment}")]
+    DataUnaligned {
+        /// The offset found.
+        found: u64,
+        /// The alignment required.
+        alignment: u32,
     },
     /// A section does not lie where it may.
     #[error("{length} bytes at byte {start} do not lie within bytes {low} to {high}")]
@@ -147,7 +162,7 @@ pub enum ContainerError {
         found: u32,
     },
     /// The index and the descriptor disagree about how long the data are.
-    #[error("the index says {found} bytes of data, the buffers take {expected}")]
+    #[error("data_length in the index is {found}, but the buffers take {expected} bytes")]
     DataLength {
         /// What the index says.
         found: u64,

@@ -100,12 +100,7 @@ impl Header {
             .map_err(|error| at("data_buffer_alignment", 16, error))?;
         let first_descriptor_offset = raw.first_descriptor_offset.get();
         if first_descriptor_offset < HEADER_LENGTH {
-            let error = ContainerError::OutOfBounds {
-                start: first_descriptor_offset,
-                length: 0,
-                low: HEADER_LENGTH,
-                high: u64::MAX,
-            };
+            let error = ContainerError::InsideHeader { found: first_descriptor_offset };
             return Err(at("first_descriptor_offset", 20, error));
         }
         if !first_descriptor_offset.is_multiple_of(SECTION_ALIGNMENT) {

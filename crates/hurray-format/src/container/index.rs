@@ -93,8 +93,7 @@ impl Index {
         let start = cursor.clone();
         let count = cursor.u64("count")?;
         let available = cursor.rest().len();
-        // A name has at least one byte.
-        let capacity = available / (ENTRY_LENGTH + 1);
+        let capacity = available / ENTRY_LENGTH;
         if count > to_u64(capacity) {
             let error = ContainerError::Count { count, available: to_u64(available) };
             return Err(start.error("count", error.into()));

@@ -10,7 +10,7 @@ use crate::buffer::{Device, MemoryClass};
 #[non_exhaustive]
 pub enum DescriptorError {
     /// Bytes that are not a descriptor.
-    #[error("found {found:02x?} instead of \"HRRY\"; there is no descriptor here")]
+    #[error("found \"{text}\" instead of \"HRRY\"; there is no descriptor here", text = found.escape_ascii())]
     Magic {
         /// The bytes found.
         found: [u8; 4],
@@ -49,7 +49,12 @@ pub enum DescriptorError {
     },
     /// An extension section without a private element type, or the other way round.
     #[error(
-        "the extension section is there exactly when the element type is private, not with {tag:#04x}"
+        "element type tag {tag:#04x} is {kind}",
+        kind = if crate::tag::is_private(*tag) {
+            "private, but there is no extension section that describes it"
+        } else {
+            "public, but there is an extension section, which only private ones have"
+        }
     )]
     Extension {
         /// The tag of the element type.

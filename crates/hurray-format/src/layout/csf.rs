@@ -114,7 +114,7 @@ impl CsfLayout {
                     empty(extent, crd_index, crd, 0)?;
                 }
             } else {
-                extent.exactly(pos_index, pos, pos_size(parents))?;
+                one_per_parent(extent, pos_index, level, parents)?;
             }
             parents = nodes;
         }
@@ -125,6 +125,24 @@ impl CsfLayout {
 /// The bytes of a `pos` below `parents` nodes.
 pub(crate) fn pos_size(parents: u64) -> Option<u64> {
     parents.checked_add(1)?.checked_mul(8)
+}
+
+/// One start per parent and the end. Either buffer may be the one that is wrong, so that both are
+/// named.
+fn one_per_parent(
+    extent: &Extent<'_>,
+    buffer: usize,
+    level: usize,
+    parents: u64,
+) -> Result<(), FormatError> {
+    let size = pos_size(parents);
+    let found = extent.byte_size(buffer);
+    match size {
+        Some(expected) if level > 0 && found != expected => {
+            Err(LayoutError::PosSize { buffer, level, parents, expected, found }.into())
+        }
+        _ => extent.exactly(buffer, BufferRole::Pos(level), size),
+    }
 }
 
 fn empty(

@@ -27,9 +27,10 @@ pub(super) fn hold(extent: &Extent<'_>, elements: Option<u64>) -> Result<(), For
 
 /// The bytes that `elements` elements take.
 pub(super) fn byte_length(extent: &Extent<'_>, elements: Option<u64>) -> Result<u64, FormatError> {
-    elements
-        .and_then(|elements| extent.element_type.byte_length(elements))
-        .ok_or(FormatError::SizeOverflow { what: "the elements" })
+    elements.and_then(|elements| extent.element_type.byte_length(elements)).ok_or_else(|| {
+        let (shape, element_type) = (extent.shape.clone(), extent.element_type);
+        LayoutError::DenseOverflow { shape, element_type }.into()
+    })
 }
 
 /// Only row-major tensors can be scalars.

@@ -3,6 +3,8 @@
 use thiserror::Error;
 
 use super::BufferRole;
+use crate::element::ElementType;
+use crate::shape::Shape;
 
 /// A rule of the layouts that something breaks (docs/format.md, "Layouts" and "CSF").
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -119,6 +121,32 @@ pub enum LayoutError {
         /// The largest one allowed.
         limit: u64,
     },
+    /// A `pos` that does not have one entry more than there are nodes above it.
+    #[error(
+        "buffer {buffer} (pos_{level}) has {found} bytes, but {parents} nodes in crd_{above} need \
+         {expected}",
+        above = level - 1
+    )]
+    PosSize {
+        /// The index in the buffer table.
+        buffer: usize,
+        /// The level, at least 1.
+        level: usize,
+        /// The number of nodes of the level above, as the size of its `crd` tells.
+        parents: u64,
+        /// The bytes needed.
+        expected: u64,
+        /// The bytes that it takes.
+        found: u64,
+    },
+    /// A dense tensor whose size does not fit into 64 bits.
+    #[error("the elements of shape {shape} and type {element_type} take more than 2^64 bytes")]
+    DenseOverflow {
+        /// The shape of the tensor.
+        shape: Shape,
+        /// The element type.
+        element_type: ElementType,
+    },
     /// A layout whose fields are not known, and so cannot be written.
     #[error("a tensor of the unknown layout {tag:#04x} cannot be written")]
     Unknown {
@@ -137,10 +165,12 @@ impl LayoutError {
             LayoutError::TileDepth => ("tile_shape", super::MAX_TILE_LEVELS),
             LayoutError::BufferCount { .. } => ("buffer_count", 0),
             LayoutError::BufferSize { buffer, .. }
+            | LayoutError::PosSize { buffer, .. }
             | LayoutError::BufferOverflow { buffer, .. }
             | LayoutError::BufferWords { buffer, .. }
             | LayoutError::EmptyForm { buffer, .. } => ("byte_size", buffer),
             LayoutError::DenseSize { .. } => ("byte_size", 0),
+            LayoutError::DenseOverflow { .. } => ("shape", 0),
             LayoutError::BeforeStart { .. } | LayoutError::ByteOffset { .. } => ("byte_offset", 0),
             LayoutError::Unknown { .. } => ("layout_tag", 0),
         }

@@ -84,7 +84,11 @@ impl Extent<'_> {
 
     /// Buffer 0 holds exactly `nnz` values.
     pub(super) fn values(&self, nnz: u64) -> Result<(), FormatError> {
-        self.exactly(0, BufferRole::Values, self.element_type.byte_length(nnz))
+        let Some(size) = self.element_type.byte_length(nnz) else {
+            let allowed = "small enough for the size of the values to fit into 64 bits";
+            return Err(FormatError::Field { field: "nnz", found: nnz, allowed });
+        };
+        self.exactly(0, BufferRole::Values, Some(size))
     }
 
     /// How many 64-bit integers a buffer holds.
