@@ -6,7 +6,7 @@ use clap::Args;
 use hurray_csf::{Compressed, Coo, IndexError, Tensor};
 use hurray_format::cast::to_usize;
 use hurray_format::element::Complex;
-use hurray_format::{LayoutDescriptor, Shape, Value, Values};
+use hurray_format::{LayoutDescriptor, Shape, Value};
 use hurray_io::{Buffer, TensorBuffers, Words};
 use serde::Serialize;
 use serde_json::{Number, json};
@@ -55,14 +55,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let buffers = tensor.read()?;
     let elements = Elements::new(&buffers)?;
-    let dequantizer = buffers.dequantizer()?;
+    let values = buffers.values()?;
+    let is_quantized = tensor.descriptor().quantization.is_some();
+    let numbers = is_quantized.then(|| buffers.numbers()).transpose()?;
     let mut found = Vec::new();
     for Index(index) in &arguments.indices {
-        let mut value = elements.get(index).map_err(|error| at(&error))?;
-        if let (Some(stored), Some(dequantizer)) = (&value, &dequantizer) {
-            let number = dequantizer.dequantize(stored, index).map_err(|error| at(&error))?;
-            value = Some(Value::Float32(number));
-        }
+        let position = elements.find(index).map_err(|error| at(&error))?;
+        let value = match (position, &numbers) {
+            (None, _) => None,
+            (Some(position), None) => values.get(position),
+            (Some(position), Some(numbers)) => {
+                Some(numbers.value(index, position).map_err(|error| at(&error))?)
+            }
+        };
         found.push((&index[..], value));
     }
     if arguments.json {
@@ -80,16 +85,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     })
 }
 
-/// The elements of a tensor by index.
+/// Where the elements of a tensor are, by index.
 enum Elements {
     Tree(Tensor<Words, Buffer>),
     List(Coo<Words, Buffer>),
-    Matrix(Compressed<Words>, Values<Buffer>),
+    Matrix(Compressed<Words>),
     /// In row-major order, or with dimensions reversed.
     Dense {
         shape: Shape,
         is_reversed: bool,
-        values: Values<Buffer>,
     },
 }
 
@@ -99,30 +103,22 @@ impl Elements {
             LayoutDescriptor::Csf(_) => Elements::Tree(buffers.csf()?),
             LayoutDescriptor::Coo(_) => Elements::List(buffers.coo()?),
             LayoutDescriptor::Csr(_) | LayoutDescriptor::Csc(_) => {
-                Elements::Matrix(buffers.compressed()?, buffers.values()?)
+                Elements::Matrix(buffers.compressed()?)
             }
             layout => Elements::Dense {
                 shape: buffers.descriptor().shape.clone(),
                 is_reversed: *layout == LayoutDescriptor::ColumnMajor,
-                values: buffers.values()?,
             },
         })
     }
 
-    /// The stored value at an index, `None` for a structural zero.
-    fn get(&self, index: &[u64]) -> Result<Option<Value>, IndexError> {
+    /// The position of the value at an index, `None` where nothing is stored.
+    fn find(&self, index: &[u64]) -> Result<Option<usize>, IndexError> {
         match self {
-            Elements::Tree(tensor) => {
-                let leaf = tensor.tree().lookup(index)?;
-                Ok(leaf.and_then(|leaf| tensor.values().get(leaf)))
-            }
-            Elements::List(list) => {
-                Ok(list.lookup(index)?.and_then(|position| list.values().get(position)))
-            }
-            Elements::Matrix(matrix, values) => {
-                Ok(matrix.lookup(index)?.and_then(|position| values.get(position)))
-            }
-            Elements::Dense { shape, is_reversed, values } => {
+            Elements::Tree(tensor) => tensor.tree().lookup(index),
+            Elements::List(list) => list.lookup(index),
+            Elements::Matrix(matrix) => matrix.lookup(index),
+            Elements::Dense { shape, is_reversed } => {
                 check(shape, index)?;
                 let mut dimensions: Vec<usize> = (0..index.len()).collect();
                 if *is_reversed {
@@ -132,7 +128,7 @@ impl Elements {
                 let position = dimensions.into_iter().fold(0, |position, dimension| {
                     position * shape.dimensions()[dimension] + index[dimension]
                 });
-                Ok(values.get(to_usize(position)))
+                Ok(Some(to_usize(position)))
             }
         }
     }

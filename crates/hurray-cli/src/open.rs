@@ -9,15 +9,16 @@ use crate::failure::Failure;
 /// Maps a file for a command that looks at a small part of its data.
 ///
 /// The contract of mapping is that nobody changes the file while it is mapped. A command cannot
-/// promise that for others, but it can say what would happen: writers that put a new file in the
-/// place of the old one, as this project's do, change nothing here. Bytes that change in place give
-/// a wrong answer at worst, since the libraries check every position before they use it, whatever
-/// they have seen before. A file cut short in place ends the process with a signal; a command that
-/// only reads and prints has nothing to lose by that. Commands that read all of the data, `convert`
-/// and `verify`, read them into memory instead.
+/// promise that for others: it relies on it, as it does on the file being there at all. Writers that
+/// put a new file in the place of the old one, as this project's do, keep to it. One that writes
+/// into the file itself does not: that is a data race, and nothing is promised of a command that
+/// runs meanwhile; a file cut short in place ends it with a signal. The libraries check every
+/// position before they use it, whatever they have seen before, which makes a wrong answer the
+/// likely outcome, but not a certain one. Commands that read all of the data, `convert` and
+/// `verify`, read them into memory instead and do not map.
 #[expect(unsafe_code, reason = "the one place where the command line maps a file")]
 pub(crate) fn map(path: &Path) -> Result<File, Failure> {
-    // SAFETY: see above; the mapping is read only, and the process ends with the command.
+    // SAFETY: relied on, see above; this process itself does not write to the file.
     Ok(unsafe { File::map(path) }?)
 }
 

@@ -82,11 +82,21 @@ impl<B: AsRef<[u8]>> Numbers<B> {
     /// a number, [`NumberError::Quantization`] if its parameters are not allowed or the index does
     /// not lie in the shape.
     pub fn get(&self, index: &[u64], position: usize) -> Result<f64, NumberError> {
+        let value = self.value(index, position)?;
+        value.to_f64().ok_or_else(|| self.no_number(value, position))
+    }
+
+    /// The same number without rounding: the value as it is stored, or the f32 that a quantized
+    /// one stands for.
+    ///
+    /// # Errors
+    /// As [`Numbers::get`], but a bit pattern that stands for no number is a value, too.
+    pub fn value(&self, index: &[u64], position: usize) -> Result<Value, NumberError> {
         let len = self.values.len();
         let value = self.values.get(position).ok_or(NumberError::Position { position, len })?;
         match &self.dequantizer {
-            Some(dequantizer) => Ok(dequantizer.dequantize(&value, index)?.into()),
-            None => value.to_f64().ok_or_else(|| self.no_number(value, position)),
+            Some(dequantizer) => Ok(Value::Float32(dequantizer.dequantize(&value, index)?)),
+            None => Ok(value),
         }
     }
 

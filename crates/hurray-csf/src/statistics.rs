@@ -101,6 +101,27 @@ impl<C: AsRef<[u64]> + Sync, B: AsRef<[u8]> + Sync> Coo<C, B> {
     }
 }
 
+/// What can be said without a look at the values, which need not be numbers: nnz and sparsity.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "f64 is what they are recorded in")]
+pub fn of_structure(shape: &Shape, nnz: usize) -> Statistics {
+    // A valid tensor does not store more elements than it has.
+    let sparsity = element_count(shape).map(|elements| (1.0 - nnz as f64 / elements).max(0.0));
+    Statistics { nnz: Some(to_u64(nnz)), sparsity, ..Statistics::default() }
+}
+
+/// The number of elements, which may be far past 2^64; `None` if there are none, or with a dynamic
+/// dimension.
+#[expect(clippy::cast_precision_loss, reason = "f64 is what statistics are recorded in")]
+fn element_count(shape: &Shape) -> Option<f64> {
+    let exactly = shape.element_count();
+    if shape.is_dynamic() || exactly == Some(0) {
+        return None;
+    }
+    let roughly = || shape.dimensions().iter().map(|&size| size as f64).product();
+    Some(exactly.map_or_else(roughly, |count| count as f64))
+}
+
 /// What is called with each element of a piece: its logical index and the position of its value.
 type Visit<'a> = dyn FnMut(&[u64], usize) + 'a;
 
@@ -180,25 +201,11 @@ impl Summary {
     /// The statistics of a tensor whose `nnz` stored elements these are.
     #[expect(clippy::cast_precision_loss, reason = "f64 is what they are recorded in")]
     fn statistics(self, shape: &Shape, nnz: usize) -> Statistics {
-        let mut statistics = Statistics {
-            nnz: Some(to_u64(nnz)),
-            non_finite: Some(NonFinite { has_nan: self.has_nan, has_inf: self.has_inf }),
-            ..Statistics::default()
-        };
-        let exactly = shape.element_count();
-        if shape.is_dynamic() || exactly == Some(0) {
-            return statistics;
-        }
-        let elements = exactly.map_or_else(
-            || shape.dimensions().iter().map(|&size| size as f64).product(),
-            |count| count as f64,
-        );
-        // A valid tensor does not store more elements than it has.
-        statistics.sparsity = Some((1.0 - nnz as f64 / elements).max(0.0));
-        if self.has_nan {
-            return statistics;
-        }
-        let implicit = match exactly {
+        let mut statistics = of_structure(shape, nnz);
+        let (has_nan, has_inf) = (self.has_nan, self.has_inf);
+        statistics.non_finite = Some(NonFinite { has_nan, has_inf });
+        let Some(elements) = element_count(shape).filter(|_| !has_nan) else { return statistics };
+        let implicit = match shape.element_count() {
             Some(count) => count.saturating_sub(to_u64(nnz)) as f64,
             None => elements - nnz as f64,
         };

@@ -1,6 +1,8 @@
 //! A tree together with the values of its leaves.
 
-use hurray_format::{AlignedBytes, FormatError, Values};
+use hurray_format::cast::to_u64;
+use hurray_format::{AlignedBytes, FormatError, TensorDescriptor, Values};
+use zerocopy::IntoBytes;
 
 use crate::tree::Csf;
 
@@ -33,6 +35,28 @@ impl<S: AsRef<[u64]>, B: AsRef<[u8]>> Tensor<S, B> {
     #[must_use]
     pub fn values(&self) -> &Values<B> {
         &self.values
+    }
+
+    /// The descriptor of the tensor in main memory; statistics, or a quantization of its values,
+    /// can be added to it. O(rank).
+    ///
+    /// # Errors
+    /// [`FormatError::Layout`] for a tree without leaves that has inner nodes.
+    pub fn descriptor(&self) -> Result<TensorDescriptor, FormatError> {
+        let tree = &self.tree;
+        let levels = (0..tree.rank()).map(|level| tree.level(level));
+        let node_counts: Vec<u64> = levels.map(|(_, crd)| to_u64(crd.len())).collect();
+        let (shape, mode_order) = (tree.shape().clone(), tree.mode_order());
+        TensorDescriptor::csf(shape, self.values.element_type(), mode_order, &node_counts)
+    }
+
+    /// The buffers that belong to [`Tensor::descriptor`], as they lie (CSF section, "Buffer
+    /// Table"): the values, then `pos` and `crd` of each level.
+    #[must_use]
+    pub fn buffers(&self) -> Vec<&[u8]> {
+        let levels = (0..self.tree.rank()).map(|level| self.tree.level(level));
+        let arrays = levels.flat_map(|(pos, crd)| [pos.as_bytes(), crd.as_bytes()]);
+        std::iter::once(self.values.bytes()).chain(arrays).collect()
     }
 
     /// The tree and the values.

@@ -3,7 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hurray_csf::{CompressedViolation, CooViolation, StructureError, Violation};
+use hurray_csf::{
+    CompressedViolation, CooViolation, NumberError, StatisticsError, StructureError, Violation,
+};
 use hurray_format::container::ContainerError;
 use hurray_format::{DecodeError, ElementType, FormatError};
 use thiserror::Error;
@@ -105,6 +107,12 @@ pub enum TensorError {
     /// Its rows or columns break a rule.
     #[error(transparent)]
     Compressed(#[from] CompressedViolation),
+    /// A value that stands for no number.
+    #[error(transparent)]
+    Number(#[from] NumberError),
+    /// Its values do not have the statistics that the descriptor records.
+    #[error(transparent)]
+    Statistics(#[from] StatisticsError),
     /// A stored value that its element type does not have.
     #[error("the value at position {position} is {found:#04x}, which is no {element_type}")]
     Value {

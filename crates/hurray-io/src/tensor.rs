@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
-use hurray_csf::{Compressed, Coo, Csf, Level, Major, Tensor};
+use hurray_csf::{Compressed, Coo, Csf, Level, Major, Numbers, Tensor};
 use hurray_format::cast::to_usize;
-use hurray_format::{FormatError, LayoutDescriptor, ModeOrder, TensorDescriptor, Values};
+use hurray_format::{
+    Dequantizer, FormatError, LayoutDescriptor, ModeOrder, TensorDescriptor, Values,
+};
 
 use crate::buffer::{Buffer, Words};
 use crate::error::{Error, TensorError};
@@ -140,6 +142,36 @@ impl TensorBuffers {
         Ok(Values::new(element_type, to_usize(count), bytes)?)
     }
 
+    /// The values as numbers, dequantized if they are quantized; of the layouts that
+    /// [`TensorBuffers::values`] has. O(rank).
+    ///
+    /// # Errors
+    /// As [`TensorBuffers::values`] and [`TensorBuffers::dequantizer`], and [`Error::Tensor`] for
+    /// complex and private element types, which are no numbers.
+    pub fn numbers(&self) -> Result<Numbers<Buffer>, Error> {
+        self.try_numbers().map_err(|error| self.error(error))
+    }
+
+    pub(crate) fn try_numbers(&self) -> Result<Numbers<Buffer>, TensorError> {
+        Ok(Numbers::new(self.try_values()?, self.try_dequantizer()?)?)
+    }
+
+    /// What turns the stored values into numbers, `None` if they are not quantized. O(rank).
+    ///
+    /// # Errors
+    /// [`Error::Tensor`] if the scheme is not known or its buffers do not fit.
+    pub fn dequantizer(&self) -> Result<Option<Dequantizer<Buffer>>, Error> {
+        self.try_dequantizer().map_err(|error| self.error(error))
+    }
+
+    pub(crate) fn try_dequantizer(&self) -> Result<Option<Dequantizer<Buffer>>, TensorError> {
+        let descriptor = self.descriptor();
+        let Some(quantization) = &descriptor.quantization else { return Ok(None) };
+        let buffer = |index: usize| self.buffers().get(index).cloned();
+        let (shape, element_type) = (&descriptor.shape, descriptor.element_type);
+        Ok(Some(Dequantizer::new(quantization, shape, element_type, buffer)?))
+    }
+
     /// Buffer 0 of a sparse layout.
     fn stored_values(&self, nnz: u64) -> Result<Values<Buffer>, TensorError> {
         Ok(Values::new(self.descriptor.element_type, to_usize(nnz), self.buffer(0)?)?)
@@ -149,7 +181,7 @@ impl TensorBuffers {
         Ok(self.buffer(number)?.into_words()?)
     }
 
-    fn buffer(&self, number: usize) -> Result<Buffer, TensorError> {
+    pub(crate) fn buffer(&self, number: usize) -> Result<Buffer, TensorError> {
         let found = self.buffers.len();
         self.buffers
             .get(number)

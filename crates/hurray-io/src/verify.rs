@@ -4,10 +4,11 @@
 //! Linear in the size of the file, except that a COO list that is not sorted is sorted to find
 //! duplicates. Data of a file that is not mapped are read one tensor at a time.
 
-use hurray_csf::Major;
-use hurray_format::{Dequantizer, ElementType, LayoutDescriptor};
+use hurray_csf::{Major, NumberError, statistics};
+use hurray_format::cast::to_usize;
+use hurray_format::descriptor::Statistics;
+use hurray_format::{ElementType, LayoutDescriptor};
 
-use crate::buffer::Buffer;
 use crate::composite;
 use crate::error::{Error, TensorError};
 use crate::reader::{File, TensorRef};
@@ -31,9 +32,8 @@ impl File {
 impl TensorBuffers {
     /// Verifies the data of the tensor: the storage invariants of its layout (CSF section,
     /// "Storage Invariants"; docs/format.md, "Layouts"), the contents of its parameter buffers
-    /// (docs/format.md, "Quantization") and, for float8_e8m0, the values.
-    ///
-    /// The contents of a block-paged tensor are not looked at.
+    /// (docs/format.md, "Quantization"), for float8_e8m0 the values, and, of a CSF or COO tensor,
+    /// the statistics that its descriptor records (docs/format.md, "Statistics").
     ///
     /// # Errors
     /// [`Error::Tensor`] with the first thing that is wrong, or for a layout or a scheme that is
@@ -48,6 +48,9 @@ impl TensorBuffers {
             LayoutDescriptor::Coo(_) => self.try_coo()?.validate()?,
             LayoutDescriptor::Csr(_) => self.try_compressed(Major::Row)?.validate()?,
             LayoutDescriptor::Csc(_) => self.try_compressed(Major::Column)?.validate()?,
+            LayoutDescriptor::BlockPaged(layout) => {
+                layout.validate_indices(&self.buffer(1)?, &self.buffer(2)?)?;
+            }
             LayoutDescriptor::Unknown { tag } => {
                 return Err(TensorError::Unreachable { tag: *tag });
             }
@@ -61,23 +64,33 @@ impl TensorBuffers {
         if self.descriptor().element_type == ElementType::Float8E8M0 {
             check_powers(self.try_values()?.bytes())?;
         }
+        // Last, since they are taken of data that is known to be good.
+        if let Some(recorded) = &self.descriptor().statistics
+            && let Some(computed) = self.try_statistics()?
+        {
+            statistics::check(recorded, &computed)?;
+        }
         Ok(())
     }
 
-    /// What turns the stored values into numbers, `None` if they are not quantized. O(rank).
-    ///
-    /// # Errors
-    /// [`Error::Tensor`] if the scheme is not known or its buffers do not fit.
-    pub fn dequantizer(&self) -> Result<Option<Dequantizer<Buffer>>, Error> {
-        self.try_dequantizer().map_err(|error| self.error(error))
-    }
-
-    fn try_dequantizer(&self) -> Result<Option<Dequantizer<Buffer>>, TensorError> {
+    /// The statistics of a valid CSF or COO tensor, `None` for any other layout. Of values that
+    /// are no real numbers only those that need no look at them.
+    fn try_statistics(&self) -> Result<Option<Statistics>, TensorError> {
         let descriptor = self.descriptor();
-        let Some(quantization) = &descriptor.quantization else { return Ok(None) };
-        let buffer = |index: usize| self.buffers().get(index).cloned();
-        let (shape, element_type) = (&descriptor.shape, descriptor.element_type);
-        Ok(Some(Dequantizer::new(quantization, shape, element_type, buffer)?))
+        let (LayoutDescriptor::Csf(_) | LayoutDescriptor::Coo(_)) = descriptor.layout else {
+            return Ok(None);
+        };
+        let numbers = match self.try_numbers() {
+            Err(TensorError::Number(NumberError::NotReal { .. })) => {
+                let nnz = to_usize(descriptor.nnz().unwrap_or(0));
+                return Ok(Some(statistics::of_structure(&descriptor.shape, nnz)));
+            }
+            numbers => numbers?,
+        };
+        Ok(Some(match descriptor.layout {
+            LayoutDescriptor::Csf(_) => self.try_csf()?.tree().statistics(&numbers)?,
+            _ => self.try_coo()?.statistics(&numbers)?,
+        }))
     }
 }
 

@@ -101,7 +101,8 @@ impl Writer {
         self.metadata.insert(key, value).map_err(|error| self.container_error(error))
     }
 
-    /// Writes a tree with its values.
+    /// Writes a tree with its values. [`Writer::tensor`] writes one that is quantized or has
+    /// statistics, which [`Tensor::descriptor`] and [`Tensor::buffers`] can be extended by.
     ///
     /// # Errors
     /// [`Error::Tensor`] for a name that is empty, too long or used before, [`Error::Io`] if it
@@ -111,21 +112,8 @@ impl Writer {
         name: &str,
         tensor: &Tensor<S, B>,
     ) -> Result<(), Error> {
-        let (tree, values) = (tensor.tree(), tensor.values());
-        let levels: Vec<_> = (0..tree.rank()).map(|level| tree.level(level)).collect();
-        let node_counts: Vec<u64> = levels.iter().map(|(_, crd)| to_u64(crd.len())).collect();
-        let descriptor = TensorDescriptor::csf(
-            tree.shape().clone(),
-            values.element_type(),
-            tree.mode_order(),
-            &node_counts,
-        )
-        .map_err(|error| self.tensor_error(name, error))?;
-        let mut buffers = vec![values.bytes()];
-        for (pos, crd) in levels {
-            buffers.extend([pos.as_bytes(), crd.as_bytes()]);
-        }
-        self.tensor(name, &descriptor, &buffers)
+        let descriptor = tensor.descriptor().map_err(|error| self.tensor_error(name, error))?;
+        self.tensor(name, &descriptor, &tensor.buffers())
     }
 
     /// Writes a COO tensor: `coordinates` are `u64[nnz][rank]`, one row per value. They are taken

@@ -217,4 +217,15 @@ impl TensorDescriptor {
         self.validate(Mode::Strict)?;
         Ok(self)
     }
+
+    /// Records statistics in place of those that are there.
+    ///
+    /// # Errors
+    /// [`FormatError::Number`] or [`FormatError::Descriptor`] for a field that is out of its range,
+    /// or for another nnz than that of the layout.
+    pub fn with_statistics(mut self, statistics: Statistics) -> Result<Self, FormatError> {
+        statistics.validate(self.nnz())?;
+        self.statistics = Some(statistics);
+        Ok(self)
+    }
 }

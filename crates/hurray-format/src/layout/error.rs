@@ -147,6 +147,20 @@ pub enum LayoutError {
         /// The element type.
         element_type: ElementType,
     },
+    /// An index array of a block-paged tensor with an entry that its rule does not allow.
+    #[error("{role}[{position}]: found {found}, expected {relation} {limit}")]
+    PageIndex {
+        /// The array.
+        role: BufferRole,
+        /// The position of the entry.
+        position: usize,
+        /// The entry found.
+        found: u64,
+        /// How it has to relate to `limit`.
+        relation: &'static str,
+        /// What it is held against.
+        limit: u64,
+    },
     /// A layout whose fields are not known, and so cannot be written.
     #[error("a tensor of the unknown layout {tag:#04x} cannot be written")]
     Unknown {
@@ -172,6 +186,7 @@ impl LayoutError {
             LayoutError::DenseSize { .. } => ("byte_size", 0),
             LayoutError::DenseOverflow { .. } => ("shape", 0),
             LayoutError::BeforeStart { .. } | LayoutError::ByteOffset { .. } => ("byte_offset", 0),
+            LayoutError::PageIndex { .. } => ("num_pages", 0),
             LayoutError::Unknown { .. } => ("layout_tag", 0),
         }
     }

@@ -141,6 +141,28 @@ impl Quantization {
         indices
     }
 
+    /// The same scheme for a tensor whose parameter buffers are the one at index `first` and those
+    /// behind it, in the order of [`Quantization::buffer_indices`]: the parameters hang on logical
+    /// indices, so another layout changes nothing but their place in the buffer table.
+    #[must_use]
+    pub fn with_first_buffer(mut self, first: u32) -> Self {
+        let indices = self.buffer_indices();
+        let moved = |index: &mut u32| {
+            let place = (first..).zip(&indices).find(|&(_, old)| old == index);
+            *index = place.map_or(*index, |(new, _)| new);
+        };
+        match &mut self {
+            Quantization::PerTensor(_) | Quantization::Unknown { .. } => {}
+            Quantization::PerChannel(PerChannel { scale_index, zero_index, .. })
+            | Quantization::PerBlock(PerBlock { scale_index, zero_index, .. }) => {
+                [Some(scale_index), zero_index.as_mut()].into_iter().flatten().for_each(moved);
+            }
+            Quantization::Nf4(Nf4 { scale_index, .. })
+            | Quantization::Mxfp(Mxfp { scale_index, .. }) => moved(scale_index),
+        }
+        self
+    }
+
     /// The sizes of the parameter buffers in bytes, in the order of
     /// [`Quantization::buffer_indices`]; a buffer that holds scales and zero points counts both.
     /// `None` if a dimension is not known that they depend on.
