@@ -64,8 +64,7 @@ impl<S: AsRef<[u64]> + Sync> Csf<S> {
     /// let statistics = tree.statistics(&numbers)?;
     /// assert_eq!(statistics.nnz, Some(4));
     /// assert_eq!(statistics.range.map(|range| (range.min, range.max)), Some((0.0, 4.0)));
-    /// let mean = statistics.moments.map_or(0.0, |moments| moments.mean);
-    /// assert!((mean - 10.0 / 24.0).abs() < 1e-15);
+    /// assert_eq!(statistics.moments.map(|moments| moments.mean), Some(10.0 / 24.0));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn statistics<B: AsRef<[u8]> + Sync>(
@@ -183,14 +182,14 @@ impl Summary {
         if count == 0.0 {
             return self;
         }
-        let (here, there) = (self.count / count, other.count / count);
         Self {
             count,
-            // Not `mean + there * distance`, which many zeros would leave without digits.
-            mean: self.mean * here + other.mean * there,
+            // Not the mean of one and a part of the distance to the other, which very many zeros
+            // would leave without digits.
+            mean: (self.mean * self.count + other.mean * other.count) / count,
             squares: self.squares
                 + other.squares
-                + (other.mean - self.mean).powi(2) * self.count * there,
+                + (other.mean - self.mean).powi(2) * self.count * (other.count / count),
             min: self.min.min(other.min),
             max: self.max.max(other.max),
             has_nan: self.has_nan | other.has_nan,

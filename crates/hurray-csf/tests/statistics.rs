@@ -10,6 +10,8 @@ use hurray_format::quantization::PerTensor;
 use hurray_format::{Dequantizer, ElementType, ModeOrder, Quantization, Shape, Values};
 use proptest::prelude::*;
 
+type Change = fn(&mut Statistics);
+
 fn plain(values: &[f64]) -> Numbers<&[u8]> {
     Numbers::new(Values::from_slice(values), None).unwrap()
 }
@@ -196,7 +198,7 @@ fn a_value_without_a_number_is_the_error() {
 fn recorded_statistics_are_held_against_the_values() {
     let computed = worked_example().statistics(&plain(&[1.0, 2.0, 3.0, 4.0])).unwrap();
     check(&computed, &computed).unwrap();
-    let check = |change: fn(&mut Statistics)| {
+    let check = |change: Change| {
         let mut recorded = computed;
         change(&mut recorded);
         check(&recorded, &computed)
@@ -206,8 +208,7 @@ fn recorded_statistics_are_held_against_the_values() {
     check(|recorded| recorded.pattern = Some(Pattern { n: 2, m: 4 })).unwrap();
     // Rounding in another order is tolerated, and no more.
     check(|recorded| recorded.moments.as_mut().unwrap().mean += TOLERANCE).unwrap();
-    type Falsify = fn(&mut Statistics);
-    let cases: [(&str, Falsify); 9] = [
+    let cases: [(&str, Change); 9] = [
         ("sparsity", |recorded| recorded.sparsity = Some(0.8)),
         ("min", |recorded| recorded.range.as_mut().unwrap().min = 1.0),
         ("max", |recorded| recorded.range.as_mut().unwrap().max = 4.000_000_1),
