@@ -1,6 +1,7 @@
 //! Tasks of the project, run as `cargo xtask <task>`.
 
 mod gen_fixtures;
+mod spec_map;
 
 use std::error::Error;
 use std::path::Path;
@@ -26,6 +27,8 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Check that the functions and tests that docs/spec-map.md names exist
+    CheckSpecMap,
 }
 
 /// The root of the repository.
@@ -37,6 +40,7 @@ fn root() -> &'static Path {
 fn main() -> ExitCode {
     let result = match Arguments::parse().task {
         Task::Ci => ci(),
+        Task::CheckSpecMap => spec_map::check(root()),
         Task::GenFixtures { check } => gen_fixtures::run(&root().join("fixtures"), check),
     };
     match result {

@@ -72,6 +72,13 @@ fn the_worked_example_has_its_arrays_in_every_mode_order() {
 }
 
 #[test]
+fn the_identity_is_the_default_mode_order() {
+    let values = Values::from_slice(&[1.0f32, 2.0, 3.0, 4.0]);
+    let tensor = Builder::new(shape(&[5, 3, 4])).build(Indices::Rows(&EXAMPLE), values).unwrap();
+    assert_eq!(tensor.tree().mode_order().as_slice(), [0, 1, 2]);
+}
+
+#[test]
 fn an_empty_tensor_has_the_empty_form() {
     for dimensions in [[2, 3, 4], [2, 0, 4], [0, 0, Shape::DYNAMIC]] {
         let tensor = Builder::new(shape(&dimensions))

@@ -6,7 +6,7 @@ use hurray_format::layout::{
     BufferRole, CompositeLayout, CompositionRule, CooLayout, LayoutError, MortonLayout,
     StridedLayout, TileLevel, TileOrder, TiledLayout,
 };
-use hurray_format::quantization::{PerBlock, QuantizationError, ScaleType};
+use hurray_format::quantization::{PerBlock, PerTensor, QuantizationError, ScaleType};
 use hurray_format::tag::TagSpace;
 use hurray_format::{
     BufferHandle, Device, ElementType, FormatError, LayoutDescriptor, MemoryClass, Mode, ModeOrder,
@@ -81,6 +81,25 @@ fn a_later_minor_version_may_have_bytes_behind_but_no_unknown_flags() {
     bytes[4] = 0;
     let error = TensorDescriptor::decode(&bytes, 100, Mode::Permissive).unwrap_err();
     assert_eq!(error.error, DescriptorError::Version { found: 0 }.into());
+}
+
+#[test]
+fn every_scheme_has_version_1() {
+    let mut descriptor = example();
+    descriptor.element_type = ElementType::Int32;
+    let scheme = PerTensor { scale: 0.5, zero_point: 1 };
+    descriptor.quantization = Some(Quantization::PerTensor(scheme));
+    let bytes = descriptor.encode().unwrap();
+    // The last section: a header of 4 bytes and the fields, 12 bytes.
+    let at = bytes.len() - 15;
+    assert_eq!(bytes[at - 1..=at], [0x01, 1]);
+    for found in [0, 2] {
+        let mut bytes = bytes.clone();
+        bytes[at] = found;
+        let error = TensorDescriptor::decode(&bytes, 0, Mode::Permissive).unwrap_err();
+        let version = QuantizationError::Version { scheme: "per_tensor", found };
+        assert_eq!(error.error, version.into());
+    }
 }
 
 #[test]
