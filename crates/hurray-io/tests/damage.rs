@@ -104,14 +104,17 @@ fn an_index_that_lies_about_a_tensor_is_refused() {
         |entries| drop(entries.remove(0)),
         "the header puts the first descriptor at byte 64, the index at byte 28",
     );
-    refused(|entries| entries[1].data_offset -= 8, "tensor `y`: 32760 is not a multiple of 4096");
+    refused(
+        |entries| entries[1].data_offset -= 8,
+        "tensor `y`: data_offset 32760 is not a multiple of data_buffer_alignment 4096",
+    );
     refused(
         |entries| entries[0].data_offset += 4096,
         "tensor `y`: bytes from 28704 on belong to tensor `x` as well",
     );
     refused(
         |entries| entries[1].data_length -= 8,
-        "tensor `y`: the index says 24600 bytes of data, the buffers take 24608",
+        "tensor `y`: data_length in the index is 24600, but the buffers take 24608 bytes",
     );
     refused(|entries| entries[1].descriptor_length += 8, "tensor `y`: descriptor_length");
 }

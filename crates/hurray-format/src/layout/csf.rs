@@ -139,7 +139,8 @@ fn one_per_parent(
     let found = extent.byte_size(buffer);
     match size {
         Some(expected) if level > 0 && found != expected => {
-            Err(LayoutError::PosSize { buffer, level, parents, expected, found }.into())
+            let crd_size = extent.byte_size(buffer - 1);
+            Err(LayoutError::PosSize { buffer, level, crd_size, expected, found }.into())
         }
         _ => extent.exactly(buffer, BufferRole::Pos(level), size),
     }

@@ -10,7 +10,12 @@ pub(super) fn validate_buffers(extent: &Extent<'_>) -> Result<(), FormatError> {
     if extent.shape.is_dynamic() {
         return Ok(());
     }
-    hold(extent, extent.shape.element_count())
+    let elements = extent.shape.element_count();
+    if byte_length(extent, elements).is_err() {
+        let (shape, element_type) = (extent.shape.clone(), extent.element_type);
+        return Err(LayoutError::DenseOverflow { shape, element_type }.into());
+    }
+    hold(extent, elements)
 }
 
 /// Buffer 0 holds at least `elements` elements behind `byte_offset`; `None` is a number that does
@@ -27,10 +32,9 @@ pub(super) fn hold(extent: &Extent<'_>, elements: Option<u64>) -> Result<(), For
 
 /// The bytes that `elements` elements take.
 pub(super) fn byte_length(extent: &Extent<'_>, elements: Option<u64>) -> Result<u64, FormatError> {
-    elements.and_then(|elements| extent.element_type.byte_length(elements)).ok_or_else(|| {
-        let (shape, element_type) = (extent.shape.clone(), extent.element_type);
-        LayoutError::DenseOverflow { shape, element_type }.into()
-    })
+    elements
+        .and_then(|elements| extent.element_type.byte_length(elements))
+        .ok_or(FormatError::SizeOverflow { what: "the elements" })
 }
 
 /// Only row-major tensors can be scalars.

@@ -123,8 +123,8 @@ pub enum LayoutError {
     },
     /// A `pos` that does not have one entry more than there are nodes above it.
     #[error(
-        "buffer {buffer} (pos_{level}) has {found} bytes, but {parents} nodes in crd_{above} need \
-         {expected}",
+        "buffer {buffer} (pos_{level}) has {found} bytes instead of {expected}, as crd_{above} \
+         has {crd_size}",
         above = level - 1
     )]
     PosSize {
@@ -132,9 +132,9 @@ pub enum LayoutError {
         buffer: usize,
         /// The level, at least 1.
         level: usize,
-        /// The number of nodes of the level above, as the size of its `crd` tells.
-        parents: u64,
-        /// The bytes needed.
+        /// The bytes that the `crd` of the level above takes.
+        crd_size: u64,
+        /// The bytes that follow from that.
         expected: u64,
         /// The bytes that it takes.
         found: u64,
