@@ -6,11 +6,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args, ValueEnum};
-use hurray_csf::Tensor;
 use hurray_csf::build::{BuildError, Builder, Duplicates, Indices};
+use hurray_csf::{NumberError, Numbers, Tensor, statistics};
 use hurray_format::cast::to_u64;
 use hurray_format::container::MetadataValue;
-use hurray_format::{ElementType, LayoutDescriptor, ModeOrder, Shape, Values};
+use hurray_format::descriptor::Statistics;
+use hurray_format::{
+    Dequantizer, ElementType, LayoutDescriptor, ModeOrder, Quantization, Shape, TensorDescriptor,
+    Values,
+};
 use hurray_io::tns::{self, Entries, IndexBase, ReadOptions, WriteError, WriteOptions};
 use hurray_io::{AtomicFile, Buffer, File, Words, Writer, WriterOptions};
 
@@ -27,7 +31,8 @@ use crate::progress::{Progress, Unit};
 /// Text has one element per line: its indices, from 1 on unless told otherwise, and its value. It
 /// knows neither shape nor element type: without --shape a dimension is as long as its largest
 /// index, without --type values are float64. Hurray files hold the tensor in the CSF layout, of
-/// rank 3 and more. Text is written in the order of storage.
+/// rank 3 and more. Text is written in the order of storage. From one Hurray file to another,
+/// metadata and statistics are handed on, and quantized values stay as they are stored.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -85,6 +90,10 @@ pub(crate) struct Arguments {
     /// What buffers are aligned to in the file, from 4K to 2M [default: 4K] (.hrry output)
     #[arg(long, value_name = "BYTES", value_parser = argument::alignment)]
     alignment: Option<u32>,
+    /// Record statistics of the values: sparsity, range, mean and deviation, NaN and infinity
+    /// (.hrry output)
+    #[arg(long)]
+    statistics: bool,
     /// How many threads to use [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
@@ -151,6 +160,7 @@ impl Arguments {
             ("--tensor", self.tensor.is_some(), !from_text, ".hrry input"),
             ("--name", self.name.is_some(), !to_text, ".hrry output"),
             ("--metadata", !self.metadata.is_empty(), !to_text, ".hrry output"),
+            ("--statistics", self.statistics, !to_text, ".hrry output"),
             ("--alignment", self.alignment.is_some(), !to_text, ".hrry output"),
         ];
         match options.into_iter().find(|&(_, given, useful, _)| given && !useful) {
@@ -198,6 +208,10 @@ enum Content {
 struct Context {
     name: Option<String>,
     metadata: Vec<(String, MetadataValue)>,
+    /// The scheme of quantized values, and its parameter buffers.
+    quantization: Option<(Quantization, Vec<Buffer>)>,
+    /// Those recorded, unless the values change.
+    statistics: Option<Statistics>,
 }
 
 impl Conversion<'_> {
@@ -303,14 +317,15 @@ impl Conversion<'_> {
         let at = |error: &dyn std::fmt::Display| {
             Failure::at(&self.input, format_args!("tensor `{}`: {error}", tensor.name()))
         };
-        if let Some(quantization) = &tensor.descriptor().quantization {
+        let descriptor = tensor.descriptor();
+        if let Some(quantization) = &descriptor.quantization
+            && let Some(obstacle) = self.quantized_obstacle()
+        {
             let scheme = quantization.name();
-            return Err(at(&format_args!(
-                "its values are quantized ({scheme}) and cannot be converted"
-            )));
+            return Err(at(&format_args!("its values are quantized ({scheme}); {obstacle}")));
         }
         let buffers = tensor.read()?;
-        let content = match &tensor.descriptor().layout {
+        let content = match &descriptor.layout {
             LayoutDescriptor::Csf(_) => {
                 let stored = buffers.csf()?;
                 stored.tree().validate().map_err(|error| at(&error))?;
@@ -336,9 +351,28 @@ impl Conversion<'_> {
             error => at(&error),
         })?;
         let metadata = file.metadata().iter().map(|(key, value)| (key.to_owned(), value.clone()));
-        let context =
-            Context { name: Some(tensor.name().to_owned()), metadata: metadata.collect() };
+        let own = descriptor.layout.buffer_count().map_or(0, usize::from);
+        let parameters = buffers.buffers().get(own..).unwrap_or_default();
+        let changes = arguments.element_type.is_some() || arguments.drop_zeros;
+        let context = Context {
+            name: Some(tensor.name().to_owned()),
+            metadata: metadata.collect(),
+            quantization: descriptor.quantization.clone().map(|q| (q, parameters.to_vec())),
+            statistics: descriptor.statistics.filter(|_| !changes),
+        };
         Ok((content, context))
+    }
+
+    /// What was asked for that needs numbers, where quantized values are only moved.
+    fn quantized_obstacle(&self) -> Option<&'static str> {
+        let arguments = self.arguments;
+        [
+            (self.output.is_text(), "text has no form for them"),
+            (arguments.element_type.is_some(), "--type does not change them"),
+            (arguments.drop_zeros, "--drop-zeros does not look at what they stand for"),
+        ]
+        .into_iter()
+        .find_map(|(asked, obstacle)| asked.then_some(obstacle))
     }
 
     fn convert_tree(&self, stored: Tensor<Words, Buffer>) -> Result<Content, Failure> {
@@ -431,8 +465,44 @@ impl Conversion<'_> {
             writer.set_metadata(key.as_str(), value.as_str())?;
         }
         let name = arguments.name.clone().or(context.name).unwrap_or_else(|| self.input.stem());
-        writer.csf(&name, tensor)?;
+        let mut buffers = tensor.buffers();
+        let mut descriptor = tensor.descriptor()?;
+        if let Some((scheme, parameters)) = &context.quantization {
+            descriptor = descriptor.with_quantization(scheme.clone())?;
+            buffers.extend(parameters.iter().map(AsRef::as_ref));
+        }
+        let recorded = match arguments.statistics {
+            true => Some(
+                compute_statistics(tensor, &descriptor, &buffers)
+                    .map_err(|error| Failure::at(&self.input, error))?,
+            ),
+            false => context.statistics,
+        };
+        if let Some(statistics) = recorded {
+            descriptor = descriptor.with_statistics(statistics)?;
+        }
+        writer.tensor(&name, &descriptor, &buffers)?;
         Ok(writer.finish()?)
+    }
+}
+
+/// The statistics of a tensor that is about to be written; of values that are no real numbers only
+/// those that need no look at them.
+fn compute_statistics(
+    tensor: &Tensor<&[u64], &[u8]>,
+    descriptor: &TensorDescriptor,
+    buffers: &[&[u8]],
+) -> Result<Statistics, NumberError> {
+    let (tree, values) = (tensor.tree(), *tensor.values());
+    let buffer = |index: usize| buffers.get(index).copied();
+    let dequantizer = descriptor
+        .quantization
+        .as_ref()
+        .map(|scheme| Dequantizer::new(scheme, tree.shape(), values.element_type(), buffer));
+    match Numbers::new(values, dequantizer.transpose()?) {
+        Ok(numbers) => tree.statistics(&numbers),
+        Err(NumberError::NotReal { .. }) => Ok(statistics::of_structure(tree.shape(), tree.nnz())),
+        Err(error) => Err(error),
     }
 }
 

@@ -1,12 +1,15 @@
 //! `hurray inspect`: what a file says about itself, without a look at its data.
 
+use std::fmt;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
 use hurray_format::cast::to_u64;
 use hurray_format::container::{MetadataArray, MetadataValue};
-use hurray_format::{LayoutDescriptor, Shape};
+use hurray_format::descriptor::{Moments, NonFinite, Pattern, Statistics, ValueRange};
+use hurray_format::quantization::{Mxfp, Nf4};
+use hurray_format::{ElementType, LayoutDescriptor, Quantization, Shape};
 use hurray_io::{File, TensorRef};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -70,7 +73,9 @@ struct TensorDump {
     #[serde(skip_serializing_if = "Option::is_none")]
     nodes: Option<Vec<u64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    quantization: Option<&'static str>,
+    quantization: Option<Fields>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    statistics: Option<Fields>,
     byte_offset: u64,
     buffers: Vec<BufferDump>,
 }
@@ -83,6 +88,29 @@ struct BufferDump {
     offset: Option<u64>,
     device: String,
     memory_class: String,
+}
+
+/// What a section of the descriptor holds, by the names of its fields.
+struct Fields(Vec<(&'static str, Value)>);
+
+impl Serialize for Fields {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+impl fmt::Display for Fields {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, (name, value)) in self.0.iter().enumerate() {
+            let comma = if number == 0 { "" } else { ", " };
+            match value {
+                // Without the quotes of JSON.
+                Value::String(value) => write!(f, "{comma}{name} {value}")?,
+                value => write!(f, "{comma}{name} {value}")?,
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A dynamic dimension, whose size is not known, is null.
@@ -143,7 +171,8 @@ impl TensorDump {
             nnz,
             density: nnz.and_then(|nnz| density(nnz, &descriptor.shape)),
             nodes: descriptor.node_counts(),
-            quantization: descriptor.quantization.as_ref().map(|scheme| scheme.name()),
+            quantization: descriptor.quantization.as_ref().map(quantization),
+            statistics: descriptor.statistics.as_ref().map(statistics),
             byte_offset: descriptor.byte_offset,
             buffers: buffers.collect(),
         }
@@ -171,8 +200,11 @@ impl TensorDump {
         if let Some(nodes) = &self.nodes {
             writeln!(out, "  nodes         {nodes:?}")?;
         }
-        if let Some(scheme) = self.quantization {
-            writeln!(out, "  quantization  {scheme}")?;
+        if let Some(quantization) = &self.quantization {
+            writeln!(out, "  quantization  {quantization}")?;
+        }
+        if let Some(statistics) = &self.statistics {
+            writeln!(out, "  statistics    {statistics}")?;
         }
         if self.byte_offset != 0 {
             writeln!(out, "  byte offset   {}", self.byte_offset)?;
@@ -199,15 +231,77 @@ fn density(nnz: u64, shape: &Shape) -> Option<f64> {
     (!shape.is_dynamic() && elements > 0.0).then(|| nnz as f64 / elements)
 }
 
-/// Metadata as JSON. Bytes are told by their number, and numbers that JSON does not have by name.
+/// A scheme with its parameters, or the buffers that they are in.
+fn quantization(quantization: &Quantization) -> Fields {
+    let mut fields = vec![("scheme", json!(quantization.name()))];
+    let zero_index = |index: &Option<u32>| index.map(|index| ("zero_index", json!(index)));
+    match quantization {
+        Quantization::PerTensor(scheme) => fields.extend([
+            ("scale", number(scheme.scale.into())),
+            ("zero_point", json!(scheme.zero_point)),
+        ]),
+        Quantization::PerChannel(scheme) => {
+            fields.push(("axis", json!(scheme.axis)));
+            fields.push(("scale_index", json!(scheme.scale_index)));
+            fields.extend(zero_index(&scheme.zero_index));
+        }
+        Quantization::PerBlock(scheme) => {
+            let scale_type = ElementType::from_tag(scheme.scale_type.tag());
+            fields.push(("axis", json!(scheme.axis)));
+            fields.push(("block", json!(scheme.block)));
+            fields.push(("scale_index", json!(scheme.scale_index)));
+            fields.extend(zero_index(&scheme.zero_index));
+            fields.extend(scale_type.map(|name| ("scale_type", json!(name.to_string()))));
+        }
+        Quantization::Nf4(Nf4 { axis, block, scale_index })
+        | Quantization::Mxfp(Mxfp { axis, block, scale_index }) => fields.extend([
+            ("axis", json!(axis)),
+            ("block", json!(block)),
+            ("scale_index", json!(scale_index)),
+        ]),
+        other => fields.push(("tag", json!(format!("{:#04x}", other.scheme())))),
+    }
+    Fields(fields)
+}
+
+/// The statistics that are known.
+fn statistics(statistics: &Statistics) -> Fields {
+    let mut fields = Vec::new();
+    fields.extend(statistics.nnz.map(|nnz| ("nnz", json!(nnz))));
+    fields.extend(statistics.sparsity.map(|sparsity| ("sparsity", number(sparsity))));
+    if let Some(ValueRange { min, max, abs_max }) = statistics.range {
+        fields.extend([("min", min), ("max", max), ("abs_max", abs_max)].map(named));
+    }
+    if let Some(Moments { mean, stddev }) = statistics.moments {
+        fields.extend([("mean", mean), ("stddev", stddev)].map(named));
+    }
+    if let Some(Pattern { n, m }) = statistics.pattern {
+        fields.extend([("n", json!(n)), ("m", json!(m))]);
+    }
+    if let Some(NonFinite { has_nan, has_inf }) = statistics.non_finite {
+        fields.extend([("has_nan", json!(has_nan)), ("has_inf", json!(has_inf))]);
+    }
+    Fields(fields)
+}
+
+fn named((name, value): (&'static str, f64)) -> (&'static str, Value) {
+    (name, number(value))
+}
+
+/// A number as JSON, which does not have all of them: the others are told by name.
+fn number(value: f64) -> Value {
+    match value.is_finite() {
+        true => json!(value),
+        false => Value::from(value.to_string()),
+    }
+}
+
+/// Metadata as JSON. Bytes are told by their number.
 fn to_json(value: &MetadataValue) -> Value {
     fn all<T>(values: &[T], each: impl Fn(&T) -> Value) -> Value {
         values.iter().map(each).collect()
     }
-    let real = |value: &f64| match value.is_finite() {
-        true => json!(value),
-        false => Value::from(value.to_string()),
-    };
+    let real = |value: &f64| number(*value);
     let bytes = |bytes: &Vec<u8>| json!({ "bytes": to_u64(bytes.len()) });
     match value {
         MetadataValue::String(text) => json!(text),

@@ -9,7 +9,7 @@ use crate::failure::{Failure, one_line};
 use crate::output;
 use crate::progress::Progress;
 
-/// Check Hurray files completely: what `inspect` reads, and every index of every tensor
+/// Check Hurray files completely: what `inspect` reads, every index, and recorded statistics
 ///
 /// Prints a line for each file that is good, and one on stderr for each that is not. The format has
 /// no checksum over values, so a wrong value cannot be seen.

@@ -4,9 +4,16 @@ mod common;
 
 use std::fs;
 use std::io::{BufRead, Read};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use common::{EXAMPLE, Folder};
+use hurray_format::quantization::PerChannel;
+use hurray_format::{ElementType, Quantization, Shape, TensorDescriptor, Values};
+use hurray_io::{File, Writer, WriterOptions};
+use serde_json::Value;
+
+const ACCEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/conformance/accept");
 
 /// The fields of `inspect` that begin with one of these words.
 fn inspect(folder: &Folder, file: &str, fields: &[&str]) -> Vec<String> {
@@ -376,4 +383,174 @@ fn a_closed_pipe_is_no_error() {
     assert_eq!(line, "1 1 1 1\n");
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
+}
+
+#[test]
+fn statistics_are_recorded_when_asked_for_and_handed_on_while_they_hold() {
+    let folder = Folder::with_example();
+    folder.run("convert a.tns b.hrry --type float32 --statistics --quiet").ok();
+    assert_eq!(folder.run("verify b.hrry").ok(), "b.hrry: ok, 1 tensor\n");
+    let recorded = inspect(&folder, "b.hrry", &["statistics"]);
+    let start = "statistics nnz 4, sparsity 0.8333333333333334, min 0.0, max 4.0, abs_max 4.0, \
+                 mean 0.41666666666666";
+    assert!(recorded[0].starts_with(start), "{recorded:?}");
+    assert!(recorded[0].ends_with(", has_nan false, has_inf false"), "{recorded:?}");
+
+    folder.run("convert b.hrry c.hrry --mode-order 2,1,0 --quiet").ok();
+    assert_eq!(inspect(&folder, "c.hrry", &["statistics"]), recorded);
+    folder.run("convert b.hrry d.hrry --type float64 --quiet").ok();
+    folder.run("convert b.hrry e.hrry --drop-zeros --quiet").ok();
+    for file in ["a.hrry", "d.hrry", "e.hrry"] {
+        assert_eq!(inspect(&folder, file, &["statistics"]), [] as [String; 0], "{file}");
+    }
+    folder.run("convert a.hrry - --statistics").fails(2, "--statistics is for .hrry output");
+}
+
+#[test]
+fn statistics_of_quantized_values_are_those_of_the_numbers() {
+    let folder = Folder::new();
+    folder.run(&format!("convert {ACCEPT}/quant_per_tensor.hrry a.hrry --statistics -q")).ok();
+    assert_eq!(folder.run("verify a.hrry").ok(), "a.hrry: ok, 1 tensor\n");
+    let recorded = inspect(&folder, "a.hrry", &["statistics"]);
+    assert!(recorded[0].contains("min -62.5, max 65.0, abs_max 65.0"), "{recorded:?}");
+    // Of those that are no numbers, only what needs no numbers.
+    folder.run(&format!("convert {ACCEPT}/type_complex128.hrry b.hrry --statistics -q")).ok();
+    let recorded = inspect(&folder, "b.hrry", &["statistics"]);
+    assert_eq!(recorded, ["statistics nnz 4, sparsity 0.8333333333333334"]);
+}
+
+/// Indices of stored elements and what `get` prints for them.
+fn elements(folder: &Folder, file: &str, entry: &Value) -> Vec<String> {
+    let coordinates = entry["tensors"][0]["coordinates"].as_array().unwrap();
+    let index = |index: &Value| index.to_string().trim_matches(['[', ']']).to_owned();
+    let indices: Vec<String> = coordinates.iter().map(index).collect();
+    let printed = folder.run(&format!("get {file} {}", indices.join(" "))).ok();
+    printed.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_quantized_tree_stays_quantized_in_any_mode_order() {
+    let folder = Folder::new();
+    let table = fs::read_to_string(format!("{ACCEPT}.json")).unwrap();
+    let table: Vec<Value> = serde_json::from_str(&table).unwrap();
+    let is_quantized = |entry: &&Value| entry["file"].as_str().unwrap().contains("quant");
+    let mut count = 0;
+    for entry in table.iter().filter(is_quantized) {
+        let file = format!("{ACCEPT}/../{}", entry["file"].as_str().unwrap());
+        let turned = format!("{count}.hrry");
+        let options = "--mode-order 2,0,1 --name y --metadata k=v --alignment 64K -q";
+        folder.run(&format!("convert {file} {turned} {options}")).ok();
+        let field = ["quantization"];
+        assert_eq!(inspect(&folder, &turned, &field), inspect(&folder, &file, &field));
+        assert_eq!(
+            inspect(&folder, &turned, &["mode", "tensor"]),
+            ["tensor \"y\"", "mode order [2, 0, 1]"]
+        );
+        assert_eq!(folder.run(&format!("verify {turned}")).code, Some(0));
+        assert_eq!(elements(&folder, &turned, entry), elements(&folder, &file, entry), "{file}");
+
+        // And back: the same data as before.
+        let order = inspect(&folder, &file, &["mode order"])[0].clone();
+        let order = order.trim_start_matches("mode order ").replace(['[', ']', ' '], "");
+        folder
+            .run(&format!("convert {turned} back.hrry --mode-order {order} --name x -q --force"))
+            .ok();
+        let (back, original) = (File::open(folder.path("back.hrry")), File::open(&file));
+        let buffers = |file: &File| file.get(0).unwrap().read().unwrap().buffers().to_vec();
+        let (back, original) = (buffers(&back.unwrap()), buffers(&original.unwrap()));
+        assert_eq!(back.len(), original.len());
+        assert!(back.iter().zip(&original).all(|(back, original)| back[..] == original[..]));
+        count += 1;
+    }
+    assert!(count >= 6, "{count} fixtures");
+}
+
+#[test]
+fn a_quantized_list_becomes_a_quantized_tree() {
+    let folder = Folder::new();
+    let shape = Shape::new([2, 3, 4]).unwrap();
+    // Not sorted; scales of dimension 2 behind the zero points, so the indices descend.
+    let coordinates: [u64; 12] = [1, 1, 2, 0, 0, 1, 0, 2, 3, 1, 1, 0];
+    let (values, scales, zeros) = ([4i8, 1, 2, 3], [0.5f32, 1.0, 2.0, 4.0], [0i32, 1, -1, 2]);
+    let scheme = PerChannel { axis: 2, scale_index: 3, zero_index: Some(2) };
+    let descriptor = TensorDescriptor::coo(shape, ElementType::Int8, 4, false)
+        .unwrap()
+        .with_quantization(Quantization::PerChannel(scheme))
+        .unwrap();
+    let mut writer = Writer::create(folder.path("a.hrry"), WriterOptions::default()).unwrap();
+    let buffers = [
+        Values::from_slice(&values).into_inner(),
+        Values::from_slice(&coordinates).into_inner(),
+        Values::from_slice(&zeros).into_inner(),
+        Values::from_slice(&scales).into_inner(),
+    ];
+    writer.tensor("x", &descriptor, &buffers).unwrap();
+    writer.finish().unwrap();
+
+    folder.run("convert a.hrry b.hrry --mode-order 1,2,0 -q").ok();
+    assert_eq!(folder.run("verify b.hrry").ok(), "b.hrry: ok, 1 tensor\n");
+    // 2 * (4 + 1), 1 * (1 - 1), 4 * (2 - 2), 0.5 * 3, and what is not stored.
+    let indices = "1,1,2 0,0,1 0,2,3 1,1,0 0,0,0";
+    for file in ["a.hrry", "b.hrry"] {
+        assert_eq!(folder.run(&format!("get {file} {indices}")).ok(), "10\n0\n0\n1.5\n0\n");
+    }
+    assert_eq!(
+        inspect(&folder, "b.hrry", &["quantization", "buffer 7", "buffer 8"]),
+        [
+            "quantization scheme per_channel, axis 2, scale_index 8, zero_index 7",
+            "buffer 7 parameters 16 bytes at 32768",
+            "buffer 8 parameters 16 bytes at 36864"
+        ]
+    );
+}
+
+#[test]
+fn what_would_need_the_numbers_of_quantized_values_is_refused() {
+    let folder = Folder::new();
+    let file = format!("{ACCEPT}/quant_per_block.hrry");
+    for (arguments, obstacle) in [
+        ("a.tns", "text has no form for them"),
+        ("a.hrry --type float32", "--type does not change them"),
+        ("a.hrry --drop-zeros", "--drop-zeros does not look at what they stand for"),
+    ] {
+        let message =
+            format!("{file}: tensor `x`: its values are quantized (per_block); {obstacle}");
+        folder.run(&format!("convert {file} {arguments}")).fails(1, &message);
+    }
+    assert_eq!(folder.files(), [] as [String; 0]);
+}
+
+#[test]
+fn values_of_a_private_type_pass_unchanged() {
+    let folder = Folder::new();
+    let file = format!("{ACCEPT}/type_private.hrry");
+    folder.run(&format!("convert {file} a.hrry --mode-order 2,1,0 -q")).ok();
+    folder.run("convert a.hrry b.hrry --mode-order 0,1,2 -q").ok();
+    let values = |path: &Path| {
+        let buffers = File::open(path).unwrap().get(0).unwrap().read().unwrap();
+        (buffers.descriptor().element_type, buffers.buffers()[0].to_vec())
+    };
+    let (original, turned) = (values(file.as_ref()), values(&folder.path("a.hrry")));
+    assert_eq!(values(&folder.path("b.hrry")), original);
+    assert_eq!(turned.0, original.0);
+    assert_ne!(turned.1, original.1);
+    let refused = folder.run(&format!("convert {file} c.hrry --type float32"));
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.stderr.contains("cannot become float32"), "{}", refused.stderr);
+}
+
+#[test]
+fn one_of_several_is_converted_by_itself() {
+    let folder = Folder::with_example();
+    let mut writer = Writer::create(folder.path("many.hrry"), WriterOptions::default()).unwrap();
+    let shape = || Shape::new([2, 3, 4]).unwrap();
+    for (name, value) in [("one", 1.5f32), ("two", 2.5)] {
+        let values = Values::from_slice(std::slice::from_ref(&value));
+        writer.coo(name, shape(), &[1, 2, 3], true, &values).unwrap();
+    }
+    writer.finish().unwrap();
+    assert_eq!(folder.run("convert many.hrry - --tensor two").ok(), "2 3 4 2.5\n");
+    folder.run("convert many.hrry b.hrry --tensor one -q").ok();
+    assert_eq!(inspect(&folder, "b.hrry", &["tensor", "layout"]), ["tensor \"one\"", "layout csf"]);
+    assert_eq!(folder.run("get b.hrry 1,2,3").ok(), "1.5\n");
 }

@@ -5,6 +5,9 @@ mod common;
 use std::fs;
 
 use common::{EXAMPLE, Folder};
+use hurray_format::layout::{CscLayout, CsrLayout};
+use hurray_format::{BufferHandle, ElementType, LayoutDescriptor, Shape, TensorDescriptor, Values};
+use hurray_io::{Writer, WriterOptions};
 use serde_json::{Value, json};
 
 const ACCEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/conformance/accept");
@@ -151,6 +154,81 @@ fn get_finds_elements_of_every_sparse_layout_and_type() {
             assert_eq!(Some(found), value.as_f64(), "{name} at {index:?}");
         }
     }
+}
+
+#[test]
+fn get_finds_elements_of_matrices_and_dense_tensors() {
+    let folder = Folder::new();
+    let shape = Shape::new([2, 3]).unwrap();
+    // 1 2 0
+    // 0 0 3
+    let values = Values::from_slice(&[1i16, 2, 3]);
+    let by_row = [&[0u64, 1, 2][..], &[0, 2, 3]];
+    let by_column = [&[0u64, 0, 1][..], &[0, 1, 2, 3]];
+    let dense = |values: &[i16; 6]| values.map(i16::to_le_bytes).concat();
+    let files = [
+        ("csr", LayoutDescriptor::Csr(CsrLayout::new(3)), &by_row[..]),
+        ("csc", LayoutDescriptor::Csc(CscLayout::new(3)), &by_column[..]),
+        ("row", LayoutDescriptor::RowMajor, &[]),
+        ("column", LayoutDescriptor::ColumnMajor, &[]),
+    ];
+    for (name, layout, arrays) in files {
+        let elements = match name {
+            "row" => dense(&[1, 2, 0, 0, 0, 3]),
+            "column" => dense(&[1, 0, 2, 0, 0, 3]),
+            _ => values.bytes().to_vec(),
+        };
+        let mut buffers = vec![&elements[..]];
+        buffers.extend(arrays.iter().map(|words| Values::from_slice(words).into_inner()));
+        let handles = buffers.iter().map(|bytes| BufferHandle::cpu(bytes.len() as u64)).collect();
+        let descriptor = TensorDescriptor::new(shape.clone(), ElementType::Int16, layout, handles);
+        let path = folder.path(&format!("{name}.hrry"));
+        let mut writer = Writer::create(path, WriterOptions::default()).unwrap();
+        writer.tensor("m", &descriptor, &buffers).unwrap();
+        writer.finish().unwrap();
+
+        folder.run(&format!("verify {name}.hrry")).ok();
+        let all = format!("get {name}.hrry 0,0 0,1 0,2 1,0 1,1 1,2");
+        assert_eq!(folder.run(&all).ok(), "1\n2\n0\n0\n0\n3\n", "{name}");
+        folder.run(&format!("get {name}.hrry 2,0")).fails(
+            1,
+            &format!("{name}.hrry: tensor `m`: coordinate 2 is outside dimension 0 of size 2"),
+        );
+        folder.run(&format!("get {name}.hrry 0")).fails(
+            1,
+            &format!(
+                "{name}.hrry: tensor `m`: the index has 1 coordinates, but the tensor has rank 2"
+            ),
+        );
+    }
+}
+
+#[test]
+fn inspect_shows_recorded_statistics_and_the_parameters_of_a_scheme() {
+    let folder = Folder::new();
+    let lines = |file: &str, field: &str| -> Vec<String> {
+        let text = folder.run(&format!("inspect {ACCEPT}/{file}.hrry")).ok();
+        text.lines().map(str::trim).filter(|l| l.starts_with(field)).map(str::to_owned).collect()
+    };
+    let json = |file: &str| -> Value {
+        let text = folder.run(&format!("inspect --json {ACCEPT}/{file}.hrry")).ok();
+        serde_json::from_str::<Value>(&text).unwrap()["tensors"][0].clone()
+    };
+    assert_eq!(
+        lines("quant_per_tensor", "quantization"),
+        ["quantization  scheme per_tensor, scale 0.5, zero_point -3"]
+    );
+    assert_eq!(
+        json("quant_per_tensor")["quantization"],
+        json!({ "scheme": "per_tensor", "scale": 0.5, "zero_point": -3 })
+    );
+    let scheme = &json("quant_shared_buffer")["quantization"];
+    assert_eq!((&scheme["scheme"], &scheme["scale_index"]), (&json!("per_block"), &json!(7)));
+    assert_eq!(scheme["scale_index"], scheme["zero_index"]);
+    assert_eq!(lines("seed_example", "statistics"), [] as [String; 0]);
+    assert_eq!(lines("statistics", "statistics").len(), 1);
+    assert_eq!(json("statistics")["statistics"]["nnz"], json!(4));
+    assert!(json("seed_example").get("statistics").is_none());
 }
 
 #[test]

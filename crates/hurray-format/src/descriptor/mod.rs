@@ -203,7 +203,8 @@ impl TensorDescriptor {
     }
 
     /// Adds a scheme and its parameter buffers, in main memory and behind the buffers that are there.
-    /// The scheme's indices have to name them: the first is the length that the buffer table had.
+    /// The scheme's indices are moved to them in ascending order: only which of them are equal, and
+    /// which come first, matters.
     ///
     /// # Errors
     /// What [`TensorDescriptor::validate`] says of the result, and [`FormatError::SizeOverflow`] if
@@ -212,8 +213,9 @@ impl TensorDescriptor {
         let sizes = quantization
             .buffer_sizes(&self.shape)?
             .ok_or(FormatError::SizeOverflow { what: "a parameter buffer" })?;
+        let first = self.buffers.len();
         self.buffers.extend(sizes.into_iter().map(BufferHandle::cpu));
-        self.quantization = Some(quantization);
+        self.quantization = Some(quantization.with_first_buffer(first));
         self.validate(Mode::Strict)?;
         Ok(self)
     }

@@ -144,12 +144,11 @@ impl Quantization {
     /// The same scheme for a tensor whose parameter buffers are the one at index `first` and those
     /// behind it, in the order of [`Quantization::buffer_indices`]: the parameters hang on logical
     /// indices, so another layout changes nothing but their place in the buffer table.
-    #[must_use]
-    pub fn with_first_buffer(mut self, first: u32) -> Self {
+    pub(crate) fn with_first_buffer(mut self, first: usize) -> Self {
         let indices = self.buffer_indices();
         let moved = |index: &mut u32| {
-            let place = (first..).zip(&indices).find(|&(_, old)| old == index);
-            *index = place.map_or(*index, |(new, _)| new);
+            let place = indices.iter().position(|old| old == index);
+            *index = place.and_then(|place| (first + place).try_into().ok()).unwrap_or(*index);
         };
         match &mut self {
             Quantization::PerTensor(_) | Quantization::Unknown { .. } => {}
