@@ -25,11 +25,8 @@ impl Random {
     /// is 0.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
-        let product = u128::from(self.bits()) * u128::from(bound);
-        #[expect(clippy::cast_possible_truncation, reason = "the upper half of a product")]
-        {
-            (product >> 64) as u64
-        }
+        // The upper half of the product.
+        ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
     }
 
     /// A number from 0 to 1, without 1, in steps of 2^-53.

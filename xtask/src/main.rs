@@ -1,6 +1,7 @@
 //! Tasks of the project, run as `cargo xtask <task>`.
 
 mod gen_fixtures;
+mod perf;
 
 use std::error::Error;
 use std::path::Path;
@@ -26,6 +27,11 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Measure every operation beside its yardstick and print a table
+    Perf(perf::Arguments),
+    /// Print the peak memory of builds, for `perf`, which starts a process of its own for it
+    #[command(hide = true)]
+    PerfMemory(perf::memory::Arguments),
 }
 
 /// The root of the repository.
@@ -38,6 +44,8 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().task {
         Task::Ci => ci(),
         Task::GenFixtures { check } => gen_fixtures::run(&root().join("fixtures"), check),
+        Task::Perf(arguments) => perf::run(&arguments),
+        Task::PerfMemory(arguments) => perf::memory::run(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
