@@ -1,6 +1,7 @@
 //! Tasks of the project, run as `cargo xtask <task>`.
 
 mod gen_fixtures;
+mod perf;
 mod spec_map;
 
 use std::error::Error;
@@ -29,6 +30,11 @@ enum Task {
     },
     /// Check that the functions and tests that docs/spec-map.md names exist
     CheckSpecMap,
+    /// Measure every operation beside its yardstick and print a table
+    Perf(perf::Arguments),
+    /// Print the peak memory of builds, for `perf`, which starts a process of its own for it
+    #[command(hide = true)]
+    PerfMemory(perf::memory::Arguments),
 }
 
 /// The root of the repository.
@@ -42,6 +48,8 @@ fn main() -> ExitCode {
         Task::Ci => ci(),
         Task::CheckSpecMap => spec_map::check(root()),
         Task::GenFixtures { check } => gen_fixtures::run(&root().join("fixtures"), check),
+        Task::Perf(arguments) => perf::run(&arguments),
+        Task::PerfMemory(arguments) => perf::memory::run(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
