@@ -106,7 +106,7 @@ impl Report {
     pub(super) fn new(style: Style) -> Self {
         if style == Style::Table {
             println!(
-                "{:<30} {:<9} {:>7} {:>10} {:>9}  {:<22} {:>10} {:>8}  bar",
+                "{:<32} {:<9} {:>7} {:>10} {:>9}  {:<22} {:>10} {:>8}  bar",
                 "operation",
                 "tensor",
                 "threads",
@@ -140,7 +140,7 @@ impl Report {
 fn print(row: &Row) {
     let seconds = |seconds: Option<f64>| seconds.map_or("-".into(), pretty);
     println!(
-        "{:<30} {:<9} {:>7} {:>10} {:>9}  {:<22} {:>10} {:>8.2}  {}{}",
+        "{:<32} {:<9} {:>7} {:>10} {:>9}  {:<22} {:>10} {:>8.2}  {}{}",
         row.operation,
         row.tensor,
         row.threads,

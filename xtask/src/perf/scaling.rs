@@ -25,12 +25,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         // Memory has no seconds.
         reports.push(lab.report.rows.into_iter().filter(|row| row.seconds.is_some()).collect());
     }
-    print!("{:<30} {:<9} {:>7}", "operation", "tensor", "threads");
+    print!("{:<32} {:<9} {:>7}", "operation", "tensor", "threads");
     SIZES.iter().for_each(|(name, _)| print!(" {name:>10}"));
     println!(" {:>8}", "growth");
     let [smallest, .., largest] = &*reports else { return Ok(()) };
     for (number, (first, last)) in smallest.iter().zip(largest).enumerate() {
-        print!("{:<30} {:<9} {:>7}", first.operation, first.tensor, first.threads);
+        print!("{:<32} {:<9} {:>7}", first.operation, first.tensor, first.threads);
         for rows in &reports {
             print!(
                 " {:>10}",
