@@ -1,5 +1,7 @@
 //! Arguments that clap has no parser for. A wrong one is an error of usage.
 
+use std::num::IntErrorKind;
+
 use hurray_format::{ElementType, ModeOrder, Shape};
 
 /// Numbers with commas between them, such as `4,5,6`.
@@ -7,7 +9,14 @@ fn numbers<T: std::str::FromStr<Err = std::num::ParseIntError>>(
     text: &str,
 ) -> Result<Vec<T>, String> {
     let number = |part: &str| {
-        part.trim().parse().map_err(|error| format!("`{}` in `{text}`: {error}", part.trim()))
+        part.trim().parse().map_err(|error: std::num::ParseIntError| match error.kind() {
+            IntErrorKind::PosOverflow => format!("`{}` is too large", part.trim()),
+            _ => format!(
+                "`{}` is not a whole number; give whole numbers with commas between them, such as \
+                 4,5,6",
+                part.trim()
+            ),
+        })
     };
     text.split(',').map(number).collect()
 }
@@ -98,10 +107,13 @@ mod tests {
         assert_eq!(index("1,1, 2").unwrap().0, [1, 1, 2]);
         assert_eq!(
             index("1,,2").unwrap_err(),
-            "`` in `1,,2`: cannot parse integer from empty string"
+            "`` is not a whole number; give whole numbers with commas between them, such as 4,5,6"
         );
         assert!(index("1,-1").is_err());
-        assert!(index("18446744073709551616").is_err());
+        assert_eq!(
+            index("18446744073709551616").unwrap_err(),
+            "`18446744073709551616` is too large"
+        );
     }
 
     #[test]

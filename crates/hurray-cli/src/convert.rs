@@ -11,6 +11,7 @@ use hurray_csf::{NumberError, Numbers, Tensor, statistics};
 use hurray_format::cast::to_u64;
 use hurray_format::container::MetadataValue;
 use hurray_format::descriptor::Statistics;
+use hurray_format::layout::MIN_CSF_RANK;
 use hurray_format::{
     Dequantizer, ElementType, LayoutDescriptor, ModeOrder, Quantization, Shape, TensorDescriptor,
     Values,
@@ -254,6 +255,22 @@ impl Conversion<'_> {
             None => tns::read(io::stdin(), &options)?,
         };
         drop(progress);
+        let rank = entries.shape.rank();
+        if rank < MIN_CSF_RANK {
+            let indices = if rank == 1 { "index" } else { "indices" };
+            let hint = if arguments.pattern {
+                ""
+            } else {
+                "; if the last column is an index too, and there are no values, say --pattern"
+            };
+            return Err(Failure::at(
+                &self.input,
+                format_args!(
+                    "its lines have {rank} {indices}, but tensors of rank 3 and more are \
+                     converted{hint}"
+                ),
+            ));
+        }
         let _spinner = Progress::spinner("building", arguments.quiet);
         let mode_order = self.mode_order(&entries.shape, None)?;
         Builder::new(entries.shape.clone())
@@ -267,22 +284,33 @@ impl Conversion<'_> {
 
     /// Says where in the text an error of building comes from.
     fn text_error(&self, error: &BuildError, entries: &Entries) -> Failure {
-        let BuildError::Duplicate { index, first, second } = error else {
-            return Failure::at(&self.input, error);
-        };
         let line = |entry| entries.line_of(entry).map_or("?".into(), |line| line.to_string());
-        let base = self.arguments.index_base().first();
-        let index: Vec<String> =
-            index.iter().map(|&i| (u128::from(i) + u128::from(base)).to_string()).collect();
-        Failure::at(
-            &self.input,
-            format_args!(
-                "lines {} and {} both have index {}; merge them with --duplicates",
-                line(*first),
-                line(*second),
-                index.join(" ")
+        let base = u128::from(self.arguments.index_base().first());
+        let as_in_text = |index: &[u64]| {
+            let counted: Vec<_> =
+                index.iter().map(|&i| (u128::from(i) + base).to_string()).collect();
+            counted.join(" ")
+        };
+        match error {
+            BuildError::Duplicate { index, first, second } => Failure::at(
+                &self.input,
+                format_args!(
+                    "lines {} and {} both have index {}; merge them with --duplicates",
+                    line(*first),
+                    line(*second),
+                    as_in_text(index)
+                ),
             ),
-        )
+            BuildError::SumOverflow { index, element_type } => Failure::at(
+                &self.input,
+                format_args!(
+                    "the sum of the values at index {} does not fit into {element_type}; choose a \
+                     wider --type",
+                    as_in_text(index)
+                ),
+            ),
+            error => Failure::at(&self.input, error),
+        }
     }
 
     /// The order asked for, checked against the shape; else `unchanged`, else the identity.

@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
     let mut report = format!(
         "A tensor of shape {} with {} non-zeros: {} bytes of text, {} bytes as a file.\n\n\
-         {:<12}{:>10}   parsing the text again: {}\n",
+         {:<12}{:>10}   parsing the text again ({}) takes\n",
         tree.shape(),
         tree.nnz(),
         size(&text)?,
@@ -158,8 +158,7 @@ fn compare(parsing: Duration, time: Duration) -> String {
     let ratio = parsing.as_secs_f64() / time.as_secs_f64().max(1e-9);
     match ratio {
         10.0.. => format!("{ratio:.0} times as long"),
-        0.95.. => format!("{ratio:.1} times as long"),
-        _ => format!("{ratio:.1} of the time"),
+        _ => format!("{ratio:.2} times as long"),
     }
 }
 
@@ -174,8 +173,8 @@ mod tests {
         assert_eq!(pretty(time(0.0123)), "12.3 ms");
         assert_eq!(pretty(time(0.0000123)), "12.3 us");
         assert_eq!(compare(time(1.0), time(0.001)), "1000 times as long");
-        assert_eq!(compare(time(1.0), time(0.5)), "2.0 times as long");
-        assert_eq!(compare(time(1.0), time(2.0)), "0.5 of the time");
+        assert_eq!(compare(time(1.0), time(0.5)), "2.00 times as long");
+        assert_eq!(compare(time(1.0), time(2.0)), "0.50 times as long");
     }
 
     #[test]

@@ -60,7 +60,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let numbers = is_quantized.then(|| buffers.numbers()).transpose()?;
     let mut found = Vec::new();
     for Index(index) in &arguments.indices {
-        let position = elements.find(index).map_err(|error| at(&error))?;
+        let position = elements.find(index).map_err(|error| match error {
+            IndexError::OutOfRange { .. } => at(&format_args!("{error}; indices count from 0")),
+            error => at(&error),
+        })?;
         let value = match (position, &numbers) {
             (None, _) => None,
             (Some(position), None) => values.get(position),

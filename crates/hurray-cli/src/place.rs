@@ -26,6 +26,7 @@ pub(crate) enum Format {
 pub(crate) struct Place {
     /// `None` for standard input or output.
     pub(crate) path: Option<PathBuf>,
+    is_input: bool,
     pub(crate) format: Format,
 }
 
@@ -37,16 +38,17 @@ impl Place {
         given: Option<Format>,
         option: &'static str,
     ) -> Result<Self, Failure> {
+        let is_input = option == "--from";
         if name == "-" {
             return match given {
                 Some(Format::Hurray) => Err(Failure::Usage(format!(
                     "`-` is text; give a path for a Hurray file instead of {option} hrry"
                 ))),
-                given => Ok(Self { path: None, format: given.unwrap_or(Format::Text) }),
+                given => Ok(Self { path: None, is_input, format: given.unwrap_or(Format::Text) }),
             };
         }
         match given.or_else(|| Format::of(name)) {
-            Some(format) => Ok(Self { path: Some(name.to_owned()), format }),
+            Some(format) => Ok(Self { path: Some(name.to_owned()), is_input, format }),
             None => Err(Failure::Usage(format!(
                 "{}: the ending is not .tns, .tns.gz or .hrry; say what it is with {option}",
                 name.display()
@@ -85,7 +87,7 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.path {
             Some(path) => path.display().fmt(f),
-            None => f.write_str("-"),
+            None => f.write_str(if self.is_input { "standard input" } else { "standard output" }),
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::progress::Progress;
 /// Check Hurray files completely: what `inspect` reads, every index, and recorded statistics
 ///
 /// Prints a line for each file that is good, and one on stderr for each that is not. The format has
-/// no checksum over values, so a wrong value cannot be seen.
+/// no checksum over data: a wrong value cannot be seen, nor a wrong coordinate that keeps the order.
 #[derive(Args)]
 #[command(after_help = "Example:\n  hurray verify *.hrry")]
 pub(crate) struct Arguments {

@@ -85,8 +85,8 @@ fn a_shape_is_kept_and_an_index_outside_refused() {
     assert_eq!(folder.files(), ["a.hrry", "a.tns", "b.hrry"]);
     folder.run("convert a.tns b.hrry --shape 4,x").fails(
         2,
-        "invalid value '4,x' for '--shape <SIZES>': `x` in `4,x`: invalid digit found in string; \
-         see --help",
+        "invalid value '4,x' for '--shape <SIZES>': `x` is not a whole number; give whole numbers \
+         with commas between them, such as 4,5,6; see --help",
     );
 }
 
@@ -314,10 +314,15 @@ fn options_that_would_do_nothing_are_refused() {
 #[test]
 fn matrices_are_refused_with_advice() {
     let folder = Folder::new();
-    let refused = folder.run_with("convert - a.hrry", "1 2 3.5\n");
-    assert_eq!(refused.code, Some(1));
-    assert!(refused.stderr.contains("rank 2"), "{}", refused.stderr);
-    assert!(refused.stderr.contains("CSR, CSC"), "{}", refused.stderr);
+    folder.run_with("convert - a.hrry", "1 2 3.5\n").fails(
+        1,
+        "standard input: its lines have 2 indices, but tensors of rank 3 and more are converted; \
+         if the last column is an index too, and there are no values, say --pattern",
+    );
+    folder.run_with("convert - a.hrry --pattern", "1 2\n").fails(
+        1,
+        "standard input: its lines have 2 indices, but tensors of rank 3 and more are converted",
+    );
 }
 
 #[test]

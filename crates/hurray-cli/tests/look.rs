@@ -117,9 +117,10 @@ fn get_prints_one_value_per_line_and_0_for_what_is_not_stored() {
 #[test]
 fn an_index_that_the_tensor_does_not_have_is_refused() {
     let folder = Folder::with_example();
-    folder
-        .run("get a.hrry 0,0,0 0,3,0")
-        .fails(1, "a.hrry: tensor `a`: coordinate 3 is outside dimension 1 of size 3");
+    folder.run("get a.hrry 0,0,0 0,3,0").fails(
+        1,
+        "a.hrry: tensor `a`: coordinate 3 is outside dimension 1 of size 3; indices count from 0",
+    );
     folder
         .run("get a.hrry 0,0")
         .fails(1, "a.hrry: tensor `a`: the index has 2 coordinates, but the tensor has rank 3");
@@ -192,7 +193,7 @@ fn get_finds_elements_of_matrices_and_dense_tensors() {
         assert_eq!(folder.run(&all).ok(), "1\n2\n0\n0\n0\n3\n", "{name}");
         folder.run(&format!("get {name}.hrry 2,0")).fails(
             1,
-            &format!("{name}.hrry: tensor `m`: coordinate 2 is outside dimension 0 of size 2"),
+            &format!("{name}.hrry: tensor `m`: coordinate 2 is outside dimension 0 of size 2; indices count from 0"),
         );
         folder.run(&format!("get {name}.hrry 0")).fails(
             1,

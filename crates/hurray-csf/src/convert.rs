@@ -22,7 +22,7 @@ impl<S: AsRef<[u64]> + Sync, B: AsRef<[u8]>> Tensor<S, B> {
     /// use hurray_csf::build::{Builder, Indices};
     /// use hurray_format::{ModeOrder, Shape, Values};
     ///
-    /// // The worked example of the CSF section.
+    /// // The worked example of docs/format.md.
     /// let indices = Indices::Rows(&[0, 0, 1, 0, 2, 3, 1, 1, 0, 1, 1, 2]);
     /// let tensor = Builder::new(Shape::new([2, 3, 4])?)
     ///     .build(indices, Values::from_slice(&[1.0f32, 2.0, 3.0, 4.0]))?;

@@ -6,7 +6,7 @@ use thiserror::Error;
 use crate::build::BuildError;
 
 /// Levels that do not fit together. Found in O(rank), before anything is looked up
-/// (CSF section, "Buffer Table" and "Storage Invariants").
+/// (docs/format.md, "Buffer Table" and "Storage Invariants").
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum StructureError {

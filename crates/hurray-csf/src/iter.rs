@@ -1,7 +1,7 @@
 //! Iteration in storage order: whole fibers as slices, or leaf by leaf.
 //!
 //! Siblings lie side by side and so do their children, so in a valid tree the depth-first order of
-//! the CSF section ("Iteration") is the order of the positions at every level. A walk is therefore
+//! docs/format.md ("Iteration") is the order of the positions at every level. A walk is therefore
 //! one cursor per level, and every cursor only ever moves forward. That gives three things at once:
 //! no recursion; pieces that begin at any leaf, even in the middle of a fiber; and time linear in
 //! the arrays whatever `pos` holds, since a `pos` that goes back cannot take a cursor along.
@@ -384,7 +384,7 @@ impl<S: AsRef<[u64]>> Csf<S> {
     /// ```
     /// # use hurray_csf::{Csf, Level};
     /// # use hurray_format::{ModeOrder, Shape};
-    /// // The worked example of the CSF section, stored with dimension 2 outermost.
+    /// // The worked example of docs/format.md, stored with dimension 2 outermost.
     /// let tree = Csf::new(
     ///     Shape::new([2, 3, 4])?,
     ///     ModeOrder::new([2, 0, 1])?,

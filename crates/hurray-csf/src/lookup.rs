@@ -1,4 +1,4 @@
-//! Where one index is stored, or many (CSF section, "Element Lookup").
+//! Where one index is stored, or many (docs/format.md, "Element Lookup").
 //!
 //! A lookup is a search among the children of one node per level, and its cost is the cache misses
 //! that wait for each other. So the search takes as few steps that depend on one another as it can:

@@ -50,7 +50,7 @@ impl<S: AsRef<[u64]>, B: AsRef<[u8]>> Tensor<S, B> {
         TensorDescriptor::csf(shape, self.values.element_type(), mode_order, &node_counts)
     }
 
-    /// The buffers that belong to [`Tensor::descriptor`], as they lie (CSF section, "Buffer
+    /// The buffers that belong to [`Tensor::descriptor`], as they lie (docs/format.md, "Buffer
     /// Table"): the values, then `pos` and `crd` of each level.
     #[must_use]
     pub fn buffers(&self) -> Vec<&[u8]> {

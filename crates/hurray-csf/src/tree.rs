@@ -28,7 +28,7 @@ pub struct Level<S> {
 /// or shared handles into a file.
 ///
 /// With `n_L` the nodes of level `L`, `n_(-1) = 1` for the virtual root, a **valid** tree keeps
-/// the five invariants of the CSF section:
+/// the five invariants of docs/format.md:
 ///
 /// 1. `pos_L[0] = 0`
 /// 2. `pos_L` never decreases
@@ -43,7 +43,7 @@ pub struct Level<S> {
 /// use hurray_csf::{Csf, Level};
 /// use hurray_format::{ModeOrder, Shape};
 ///
-/// // The worked example of the CSF section.
+/// // The worked example of docs/format.md.
 /// let tree = Csf::new(
 ///     Shape::new([2, 3, 4])?,
 ///     ModeOrder::identity(3)?,

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// A place where a tree breaks a storage invariant of the CSF section.
+/// A place where a tree breaks a storage invariant of docs/format.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Violation {
@@ -90,7 +90,7 @@ pub enum Violation {
 }
 
 impl Violation {
-    /// The number of the invariant in the CSF section, 1 to 5, or `None` for the empty form.
+    /// The number of the invariant in docs/format.md, 1 to 5, or `None` for the empty form.
     #[must_use]
     pub fn invariant(&self) -> Option<u8> {
         match self {

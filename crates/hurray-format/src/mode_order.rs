@@ -7,7 +7,7 @@ use crate::error::FormatError;
 use crate::shape::{MAX_RANK, Shape};
 
 /// A permutation of the dimensions `0..rank`, from the outermost level of a CSF tree to the leaf
-/// level (CSF section, "Mode Ordering").
+/// level (docs/format.md, "Mode Ordering").
 ///
 /// It cannot be invalid: every constructor checks it.
 ///

@@ -71,6 +71,8 @@ impl AtomicFile {
         let Some(name) = target.file_name() else {
             return Err(Error::NotAFile { path: target });
         };
+        // Said of the folder: what is said of the temporary file names a file nobody has heard of.
+        fs::metadata(folder(&target)).map_err(Error::io(path, "find its folder"))?;
         let mut prefix = OsString::from(".");
         prefix.push(if name.len() <= MAX_NAME { name } else { "hurray".as_ref() });
         prefix.push(".unfinished-");

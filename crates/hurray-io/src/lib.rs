@@ -9,7 +9,7 @@
 //! use hurray_format::{ModeOrder, Shape, Values};
 //! use hurray_io::{File, Writer, WriterOptions};
 //!
-//! // The worked example of the CSF section.
+//! // The worked example of docs/format.md.
 //! let tree = Csf::new(
 //!     Shape::new([2, 3, 4])?,
 //!     ModeOrder::identity(3)?,

@@ -52,7 +52,7 @@ impl TensorBuffers {
         &self.buffers
     }
 
-    /// The tensor as a tree with its values, over the buffers as they lie (CSF section, "Buffer
+    /// The tensor as a tree with its values, over the buffers as they lie (docs/format.md, "Buffer
     /// Table"). O(rank).
     ///
     /// The values are the stored ones: those of a quantized tensor are not dequantized.

@@ -30,7 +30,7 @@ impl File {
 }
 
 impl TensorBuffers {
-    /// Verifies the data of the tensor: the storage invariants of its layout (CSF section,
+    /// Verifies the data of the tensor: the storage invariants of its layout (docs/format.md,
     /// "Storage Invariants"; docs/format.md, "Layouts"), the contents of its parameter buffers
     /// (docs/format.md, "Quantization"), for float8_e8m0 the values, and, of a CSF or COO tensor,
     /// the statistics that its descriptor records (docs/format.md, "Statistics").

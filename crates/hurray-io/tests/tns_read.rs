@@ -271,7 +271,7 @@ fn errors_name_the_file_and_can_be_matched() {
     assert!(matches!(*problem, Problem::NotAnIndex { .. }));
 
     let error = tns::read_path("no/such/file.tns", &ReadOptions::default()).unwrap_err();
-    assert!(error.to_string().starts_with("no/such/file.tns: reading failed after line 0: "));
+    assert!(error.to_string().starts_with("no/such/file.tns: cannot read the text: "));
 }
 
 /// A text of a few hundred lines with everything that can be skipped, and what it holds.
@@ -442,7 +442,9 @@ mod gzip {
         let good = member(text.as_bytes());
         for end in [2, 9, 10, 11, good.len() / 2, good.len() - 8, good.len() - 1] {
             let error = error(&good[..end]);
-            assert!(error.starts_with("reading failed after line "), "{error}");
+            // The few bytes before an early cut do not make a line.
+            let whole_lines = error.starts_with("reading failed after line ");
+            assert!(whole_lines || error.starts_with("cannot read the text: "), "{error}");
         }
         let mut damaged = good.clone();
         let crc = damaged.len() - 8;

@@ -197,8 +197,8 @@ fn a_type_without_text_form_is_refused_by_name_unless_the_values_are_left_out() 
         assert_eq!(
             error.unwrap_err().to_string(),
             format!(
-                "values of type {element_type} have no text form; write the pattern without \
-                 values, or convert them to another type first"
+                "values of type {element_type} have no text form; only the pattern, without \
+                 values, can be written"
             )
         );
         assert!(text.is_empty());

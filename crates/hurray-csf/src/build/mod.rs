@@ -59,7 +59,7 @@ macro_rules! with_words {
 /// use hurray_csf::build::{Builder, Indices};
 /// use hurray_format::{ModeOrder, Shape, Values};
 ///
-/// // The worked example of the CSF section, its entries in any order.
+/// // The worked example of docs/format.md, its entries in any order.
 /// let indices = Indices::Rows(&[1, 1, 2, 0, 2, 3, 0, 0, 1, 1, 1, 0]);
 /// let values = [4.0f32, 2.0, 1.0, 3.0];
 /// let tensor = Builder::new(Shape::new([2, 3, 4])?)

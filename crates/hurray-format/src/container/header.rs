@@ -81,10 +81,15 @@ impl Header {
             offset,
             error: error.into(),
         };
-        let raw: RawHeader = Cursor::new(bytes, 0).read("file header")?;
-        if raw.magic != MAGIC {
-            return Err(at("magic", 0, ContainerError::NotHurray { found: raw.magic }));
+        // A short file of another kind should be told so before its length is complained of.
+        let mut magic = MAGIC;
+        for (expected, &found) in magic.iter_mut().zip(bytes) {
+            *expected = found;
         }
+        if magic != MAGIC {
+            return Err(at("magic", 0, ContainerError::NotHurray { found: magic }));
+        }
+        let raw: RawHeader = Cursor::new(bytes, 0).read("file header")?;
         if raw.version_major != 1 {
             let error = ContainerError::Version { major: raw.version_major };
             return Err(at("version_major", 8, error));

@@ -57,7 +57,7 @@ pub enum Mode {
 /// ```
 /// use hurray_format::{ElementType, Mode, ModeOrder, Shape, TensorDescriptor};
 ///
-/// // The worked example of the CSF section: 2, 3 and 4 nodes on its three levels.
+/// // The worked example of docs/format.md: 2, 3 and 4 nodes on its three levels.
 /// let descriptor = TensorDescriptor::csf(
 ///     Shape::new([2, 3, 4])?,
 ///     ElementType::Float32,

@@ -1,4 +1,4 @@
-//! CSF, the rank-N compressed sparse fiber layout (CSF section; tag `0x09`).
+//! CSF, the rank-N compressed sparse fiber layout (docs/format.md, "CSF"; tag `0x09`).
 //!
 //! | rule of a CSF descriptor | kept by |
 //! |---|---|
@@ -16,7 +16,7 @@ use crate::mode_order::ModeOrder;
 use crate::shape::Shape;
 use crate::wire::{Cursor, Put};
 
-/// The smallest rank of a CSF tensor (CSF section, "Validity Constraints").
+/// The smallest rank of a CSF tensor (docs/format.md, "CSF").
 pub const MIN_CSF_RANK: usize = 3;
 
 /// Descriptor fields of a CSF tensor: a tree of `rank` levels, each of them a pair of buffers.

@@ -45,7 +45,7 @@ pub enum TextError {
         name: Option<String>,
     },
     /// The text cannot be had: the input failed, or compressed text is damaged or cut short.
-    #[error("{}reading failed after line {after_line}: {source}", prefix(.name))]
+    #[error("{}{}: {source}", prefix(.name), reading_failed(*.after_line))]
     Io {
         /// The name of the file, if it has one.
         name: Option<String>,
@@ -54,6 +54,13 @@ pub enum TextError {
         /// What the system or the decompression says.
         source: io::Error,
     },
+}
+
+fn reading_failed(after_line: u64) -> String {
+    match after_line {
+        0 => "cannot read the text".to_owned(),
+        line => format!("reading failed after line {line}"),
+    }
 }
 
 fn prefix(name: &Option<String>) -> String {

@@ -48,8 +48,8 @@ impl Default for WriteOptions<'_> {
 pub enum WriteError {
     /// Values of this type have no text form.
     #[error(
-        "values of type {element_type} have no text form; write the pattern without values, or \
-         convert them to another type first"
+        "values of type {element_type} have no text form; only the pattern, without values, can \
+         be written"
     )]
     ElementType {
         /// The type.
