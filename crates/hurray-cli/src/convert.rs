@@ -21,7 +21,7 @@ use hurray_io::{AtomicFile, Buffer, File, Words, Writer, WriterOptions};
 
 use crate::argument::{self, Order};
 use crate::cast::cast;
-use crate::failure::Failure;
+use crate::failure::{Failure, one_line};
 use crate::open;
 use crate::output;
 use crate::place::{Format, Place};
@@ -96,7 +96,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     statistics: bool,
     /// How many threads to use [default: one per processor]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
     /// Replace OUT if it exists
     #[arg(long)]
@@ -230,7 +230,8 @@ impl Conversion<'_> {
             Some(path) if !self.arguments.quiet => {
                 let size = path.metadata().map_or(0, |metadata| metadata.len());
                 let summary = summary(&tensor);
-                output::print(|out| writeln!(out, "{}: {summary}, {size} bytes", self.output))
+                let name = one_line(&self.output.to_string());
+                output::print(|out| writeln!(out, "{name}: {summary}, {size} bytes"))
             }
             _ => Ok(()),
         }

@@ -14,7 +14,7 @@ use hurray_io::{File, TensorRef};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, one_line};
 use crate::output;
 
 /// List the tensors of a Hurray file, and its metadata
@@ -136,9 +136,11 @@ impl Dump {
             1 => "1 tensor".to_owned(),
             count => format!("{count} tensors"),
         };
-        writeln!(out, "{}: {count}, buffers aligned to {}", self.file, self.data_buffer_alignment)?;
+        let (file, alignment) = (one_line(&self.file), self.data_buffer_alignment);
+        writeln!(out, "{file}: {count}, buffers aligned to {alignment}")?;
         for (key, value) in &self.metadata {
-            writeln!(out, "metadata {} = {value}", Value::from(key.as_str()))?;
+            let line = format!("metadata {} = {value}", Value::from(key.as_str()));
+            writeln!(out, "{}", one_line(&line))?;
         }
         self.tensors.iter().try_for_each(|tensor| tensor.write(out))
     }
@@ -179,7 +181,8 @@ impl TensorDump {
     }
 
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "tensor {}", Value::from(self.name.as_str()))?;
+        // JSON leaves some control characters as they are.
+        writeln!(out, "tensor {}", one_line(&Value::from(self.name.as_str()).to_string()))?;
         writeln!(out, "  shape         {}", self.shape)?;
         writeln!(out, "  element type  {}", self.element_type)?;
         match self.layout {

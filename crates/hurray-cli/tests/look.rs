@@ -37,6 +37,21 @@ fn inspect_tells_what_the_descriptor_says() {
 }
 
 #[test]
+fn names_from_files_do_not_drive_the_terminal() {
+    let folder = Folder::with_example();
+    let name = "x\u{1b}[1m\u{7f}\u{9b}31m\n";
+    let file = format!("{name}.hrry");
+    let path = folder.path("");
+    let metadata = format!("{name}={name}");
+    let convert = ["convert", "a.hrry", &file, "--name", name, "--metadata", &metadata];
+    let output = common::run_in(&path, &convert, b"").ok();
+    let output = output + &common::run_in(&path, &["inspect", &file], b"").ok();
+    assert!(output.lines().all(|line| !line.contains(char::is_control)), "{output:?}");
+    // As many lines as without such names, and one of metadata.
+    assert_eq!(output.lines().count(), 1 + 1 + 1 + 15, "{output}");
+}
+
+#[test]
 fn inspect_gives_the_same_as_json() {
     let folder = Folder::with_example();
     folder.run("convert a.hrry b.hrry --metadata k=v --quiet").ok();

@@ -143,7 +143,8 @@ pub(crate) fn search<S: AsRef<[u64]>>(
 /// believed.
 #[inline]
 pub(crate) fn child_range(pos: &[u64], len: usize, parent: usize) -> Range<usize> {
-    let &[start, end] = pos.get(parent..parent + 2).unwrap_or(&[0, 0]) else { return 0..0 };
+    // A line of a dynamic dimension may be any number: nothing may be added to it.
+    let Some(&[start, end, ..]) = pos.get(parent..) else { return 0..0 };
     let end = to_usize(end).min(len);
     to_usize(start).min(end)..end
 }

@@ -81,6 +81,16 @@ fn each_rule_has_its_violation() {
     );
 }
 
+#[test]
+fn any_index_of_a_dynamic_dimension_can_be_asked_for() {
+    for (major, other) in [(Major::Row, [0, u64::MAX]), (Major::Column, [u64::MAX, 0])] {
+        let tall = matrix(major, [Shape::DYNAMIC; 2], &[0, 1], &[5]);
+        for index in [[u64::MAX; 2], [u64::MAX - 1; 2], [1, 1], other] {
+            assert_eq!(tall.lookup(&index), Ok(None), "{index:?}");
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn any_words_are_judged_looked_up_and_walked(

@@ -116,6 +116,14 @@ impl AtomicFile {
         if sync {
             temporary.as_file().sync_all().map_err(Error::io(&target, "write to the disk"))?;
         }
+        // Only Unix can sync a folder, and only there does a rename need it. A folder that cannot
+        // be opened is found out while the old file is still there.
+        let folder = match sync && cfg!(unix) {
+            true => Some(
+                fs::File::open(folder(&target)).map_err(Error::io(&target, "open its folder"))?,
+            ),
+            false => None,
+        };
         let persisted = if overwrite {
             temporary.persist(&target)
         } else {
@@ -125,13 +133,12 @@ impl AtomicFile {
             io::ErrorKind::AlreadyExists => Error::Exists { path: target.clone() },
             _ => Error::io(&target, "rename the finished file")(error.error),
         })?;
-        // Only Unix can sync a folder, and only there does a rename need it.
-        if sync && cfg!(unix) {
-            fs::File::open(folder(&target))
-                .and_then(|folder| folder.sync_all())
-                .map_err(Error::io(&target, "write its folder to the disk"))?;
+        match folder {
+            Some(folder) => {
+                folder.sync_all().map_err(Error::io(&target, "write its folder to the disk"))
+            }
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 

@@ -1,6 +1,7 @@
 //! The key-value section: metadata of a file (docs/format.md, "Key-value section").
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::index::{check_name, put_name, read_name, read_utf8};
 use super::{ContainerError, Header};
@@ -109,11 +110,13 @@ impl From<Vec<Vec<u8>>> for MetadataArray {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metadata {
-    entries: Vec<(String, MetadataValue)>,
+    entries: Vec<(Arc<str>, MetadataValue)>,
+    /// Where each key is among the entries: files may have very many.
+    positions: HashMap<Arc<str>, usize>,
 }
 
 impl Metadata {
-    /// Appends a key with its value. Linear in the number of keys.
+    /// Appends a key with its value. Constant time.
     ///
     /// # Errors
     /// [`ContainerError::EmptyName`], [`ContainerError::NameTooLong`] or
@@ -128,19 +131,25 @@ impl Metadata {
         if self.get(&key).is_some() {
             return Err(ContainerError::DuplicateName { name: key });
         }
-        self.entries.push((key, value.into()));
+        self.push(key.into(), value.into());
         Ok(())
     }
 
-    /// The value of `key`, if there is one. Linear in the number of keys.
+    /// Appends a key that is not there yet.
+    fn push(&mut self, key: Arc<str>, value: MetadataValue) {
+        self.positions.insert(Arc::clone(&key), self.entries.len());
+        self.entries.push((key, value));
+    }
+
+    /// The value of `key`, if there is one. Constant time.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&MetadataValue> {
-        self.entries.iter().find(|(k, _)| k == key).map(|(_, value)| value)
+        self.positions.get(key).map(|&position| &self.entries[position].1)
     }
 
     /// Every key with its value, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &MetadataValue)> {
-        self.entries.iter().map(|(key, value)| (key.as_str(), value))
+        self.entries.iter().map(|(key, value)| (&**key, value))
     }
 
     /// The number of keys.
@@ -163,16 +172,16 @@ impl Metadata {
         let mut cursor = Cursor::new(bytes, offset);
         // A key has at least one byte, a value one.
         let count = read_count(&mut cursor, "kv count", 2 + 1 + 1 + 1)?;
-        let mut entries = Vec::with_capacity(count);
+        let mut metadata = Self::default();
         let mut keys = HashSet::with_capacity(count);
         for _ in 0..count {
             let key = read_name(&mut cursor, "kv key", &mut keys)?;
-            entries.push((key.to_owned(), read_value(&mut cursor)?));
+            metadata.push(key.into(), read_value(&mut cursor)?);
         }
         header
             .check_consumed(cursor.rest().len())
             .map_err(|error| cursor.error("kv section", error.into()))?;
-        Ok(Self { entries })
+        Ok(metadata)
     }
 
     /// The bytes of the key-value section.
@@ -463,6 +472,19 @@ mod tests {
             assert!(matches!(error.error, FormatError::Container(ContainerError::Count { .. })));
         }
         assert_eq!(decode(&[255, 255, 255, 255, 0]).unwrap_err().field, "kv count");
+    }
+
+    #[test]
+    fn many_keys_take_no_longer_each_than_few() {
+        let mut metadata = Metadata::default();
+        // Some 10^10 comparisons, if each key were compared with all before it.
+        for number in 0..150_000u64 {
+            metadata.insert(number.to_string(), number).unwrap();
+        }
+        assert_eq!(metadata.get("149999"), Some(&MetadataValue::U64(149_999)));
+        let twice = ContainerError::DuplicateName { name: "7".to_owned() };
+        assert_eq!(metadata.insert("7", true), Err(twice));
+        assert_eq!(decode(&metadata.encode().unwrap()), Ok(metadata));
     }
 
     #[test]

@@ -181,11 +181,15 @@ macro_rules! integer {
             }
 
             fn parse(token: &[u8]) -> Result<Self, NumberError> {
-                let integer = integer(token)?;
-                Self::try_from(integer).map_err(|_| NumberError::Misfit {
-                    reason: Misfit::OutOfRange,
-                    fits: integer_type(integer).or_else(|| float64(token)),
-                })
+                let misfit = |reason, fits: Option<ElementType>| {
+                    let fits = fits.or_else(|| float64(token));
+                    NumberError::Misfit { reason, fits }
+                };
+                let integer = integer(token).map_err(|reason| {
+                    reason.map_or(NumberError::NotANumber, |reason| misfit(reason, None))
+                })?;
+                Self::try_from(integer)
+                    .map_err(|_| misfit(Misfit::OutOfRange, integer_type(integer)))
             }
         }
     )*};
@@ -264,20 +268,20 @@ fn float64(token: &[u8]) -> Option<ElementType> {
     f64::parse(token).is_ok().then_some(ElementType::Float64)
 }
 
-/// The integer that `token` stands for, in whatever form: `4`, `4.0`, `1e3`.
-fn integer(token: &[u8]) -> Result<i128, NumberError> {
-    let misfit = |reason, fits| NumberError::Misfit { reason, fits };
+/// The integer that `token` stands for, in whatever form: `4`, `4.0`, `1e3`. Otherwise why there
+/// is none, nothing if it is no number at all.
+fn integer(token: &[u8]) -> Result<i128, Option<Misfit>> {
     if special::<f64>(token).is_some() {
-        return Err(misfit(Misfit::NotFinite, Some(ElementType::Float64)));
+        return Err(Some(Misfit::NotFinite));
     }
-    let decimal = Decimal::parse(token).ok_or(NumberError::NotANumber)?;
+    let decimal = Decimal::parse(token).ok_or(None)?;
     let count = i64::try_from(decimal.digits.len()).unwrap_or(i64::MAX);
     if decimal.exponent < count {
-        return Err(misfit(Misfit::Fraction, float64(token)));
+        return Err(Some(Misfit::Fraction));
     }
     // 10^38 is the largest power of ten below 2^127.
     if decimal.exponent > 38 {
-        return Err(misfit(Misfit::OutOfRange, float64(token)));
+        return Err(Some(Misfit::OutOfRange));
     }
     let padding = std::iter::repeat(&b'0');
     let places = usize::try_from(decimal.exponent).unwrap_or(0);
@@ -554,6 +558,23 @@ mod tests {
         assert_eq!(parse::<f16>("2049"), misfit(Misfit::Inexact, "int16"));
         assert_eq!(parse::<bf16>("257"), misfit(Misfit::Inexact, "int16"));
         assert_eq!(parse::<f16>("2050"), Ok(f16::from_f32(2050.0)));
+    }
+
+    #[test]
+    fn an_integer_that_no_type_holds_is_refused_whatever_its_length() {
+        // 2^127 has 39 digits.
+        for length in [20, 38, 39, 40, 41, 300] {
+            let digits = "7".repeat(length);
+            assert_eq!(parse::<f64>(&digits), misfit(Misfit::Inexact, ""), "{length}");
+            assert_eq!(parse::<i64>(&digits), misfit(Misfit::OutOfRange, ""), "{length}");
+            assert_eq!(parse::<f64>(&format!("-{digits}")), misfit(Misfit::Inexact, ""));
+        }
+        assert_eq!(parse::<f32>(&"7".repeat(38)), misfit(Misfit::Inexact, ""));
+        assert_eq!(parse::<bf16>(&"7".repeat(38)), misfit(Misfit::Inexact, ""));
+        // 2^130 is exact.
+        let power = "1361129467683753853853498429727072845824";
+        assert_eq!(parse(power), Ok(2f64.powi(130)));
+        assert_eq!(parse::<u64>(power), misfit(Misfit::OutOfRange, "float64"));
     }
 
     #[test]
