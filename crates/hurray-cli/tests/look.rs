@@ -141,8 +141,8 @@ fn an_index_that_the_tensor_does_not_have_is_refused() {
         .fails(1, "a.hrry: tensor `a`: the index has 2 coordinates, but the tensor has rank 3");
     folder.run("get a.hrry 0,0,x").fails(
         2,
-        "invalid value '0,0,x' for '<INDEX>...': `x` in `0,0,x`: invalid digit found in string; \
-         see --help",
+        "invalid value '0,0,x' for '<INDEX>...': `x` is not a whole number; give whole numbers \
+         with commas between them, such as 4,5,6; see --help",
     );
     assert_eq!(folder.run("get a.hrry -1,0,0").code, Some(2));
 }
