@@ -3,8 +3,8 @@
 
 use hurray_format::descriptor::{DescriptorError, MemberRole, Shard, Statistics};
 use hurray_format::layout::{
-    BufferRole, CompositeLayout, CompositionRule, CooLayout, LayoutError, MortonLayout,
-    StridedLayout, TileLevel, TileOrder, TiledLayout,
+    BlockPagedLayout, BufferRole, CompositeLayout, CompositionRule, CooLayout, CscLayout,
+    CsrLayout, LayoutError, MortonLayout, StridedLayout, TileLevel, TileOrder, TiledLayout,
 };
 use hurray_format::quantization::{PerBlock, PerTensor, QuantizationError, ScaleType};
 use hurray_format::tag::TagSpace;
@@ -369,4 +369,47 @@ fn a_bad_mode_order_is_reported_but_not_written() {
     let read = TensorDescriptor::decode(&bytes, 0, Mode::Permissive).unwrap();
     assert_eq!(read.buffers, example().buffers);
     assert_eq!(read.encode(), Err(error));
+}
+
+#[test]
+fn block_paged_has_rank_3_pages_along_dimension_0_and_a_known_role() {
+    let paged = |sizes: &[u64], change: fn(&mut BlockPagedLayout)| {
+        let mut layout = BlockPagedLayout::new(16, 4, 2);
+        change(&mut layout);
+        let shape = Shape::new(sizes).unwrap();
+        LayoutDescriptor::BlockPaged(layout).validate_against_shape(&shape)
+    };
+    let field = |field, found, allowed| Err(FormatError::Field { field, found, allowed });
+    assert_eq!(paged(&[64, 2, 8], |_| {}), Ok(()));
+    assert_eq!(
+        paged(&[64, 2], |_| {}),
+        Err(FormatError::RankForLayout {
+            layout: "block_paged",
+            rank: 2,
+            advice: "it stores positions, heads and channels"
+        })
+    );
+    let sizes = &[64, 2, 8];
+    assert_eq!(paged(sizes, |layout| layout.page_size = 0), field("page_size", 0, "at least 1"));
+    assert_eq!(paged(sizes, |layout| layout.paged_axis = 1), field("paged_axis", 1, "0"));
+    assert_eq!(paged(sizes, |layout| layout.kv_role = 3), field("kv_role", 3, "0, 1 or 2"));
+}
+
+#[test]
+fn csr_and_csc_have_a_pointer_more_than_rows_or_columns() {
+    // Two rows, three columns, four elements.
+    let matrix = |layout, pointers: u64| {
+        let buffers = [16, 32, pointers].map(BufferHandle::cpu).to_vec();
+        let shape = Shape::new([2, 3]).unwrap();
+        strict(&TensorDescriptor::new(shape, ElementType::Float32, layout, buffers))
+    };
+    let (csr, csc) =
+        (LayoutDescriptor::Csr(CsrLayout::new(4)), LayoutDescriptor::Csc(CscLayout::new(4)));
+    assert_eq!((matrix(csr.clone(), 24), matrix(csc.clone(), 32)), (Ok(()), Ok(())));
+    let wrong = |expected, found| {
+        let role = BufferRole::Pointers;
+        Err(LayoutError::BufferSize { buffer: 2, role, expected, found }.into())
+    };
+    assert_eq!(matrix(csr, 32), wrong(24, 32));
+    assert_eq!(matrix(csc, 24), wrong(32, 24));
 }

@@ -7,7 +7,7 @@
 use hurray_csf::{Major, NumberError, statistics};
 use hurray_format::cast::to_usize;
 use hurray_format::descriptor::Statistics;
-use hurray_format::{ElementType, LayoutDescriptor};
+use hurray_format::{ElementType, LayoutDescriptor, TensorDescriptor};
 
 use crate::composite;
 use crate::error::{Error, TensorError};
@@ -61,7 +61,7 @@ impl TensorBuffers {
         if let Some(dequantizer) = self.try_dequantizer()? {
             dequantizer.check()?;
         }
-        if self.descriptor().element_type == ElementType::Float8E8M0 {
+        if self.descriptor().element_type == ElementType::Float8E8M0 && self.has_only_values() {
             check_powers(self.try_values()?.bytes())?;
         }
         // Last, since they are taken of data that is known to be good.
@@ -91,6 +91,17 @@ impl TensorBuffers {
             LayoutDescriptor::Csf(_) => self.try_csf()?.tree().statistics(&numbers)?,
             _ => self.try_coo()?.statistics(&numbers)?,
         }))
+    }
+}
+
+impl TensorBuffers {
+    /// Whether buffer 0 holds the values of elements side by side. In the other dense layouts, and
+    /// along a dynamic dimension, there may be bytes between them that belong to none.
+    fn has_only_values(&self) -> bool {
+        let TensorDescriptor { layout, shape, .. } = self.descriptor();
+        let is_contiguous =
+            matches!(layout, LayoutDescriptor::RowMajor | LayoutDescriptor::ColumnMajor);
+        layout.nnz().is_some() || (is_contiguous && !shape.is_dynamic())
     }
 }
 

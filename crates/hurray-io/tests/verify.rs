@@ -5,7 +5,7 @@ mod common;
 use common::{QUICK, example_file, worked_example, written};
 use hurray_csf::{NumberError, StatisticsError};
 use hurray_format::descriptor::{Moments, NonFinite, Statistics, ValueRange};
-use hurray_format::layout::{BlockPagedLayout, LayoutError, PageIndexType};
+use hurray_format::layout::{BlockPagedLayout, LayoutError, PageIndexType, StridedLayout};
 use hurray_format::quantization::PerTensor;
 use hurray_format::{
     BufferHandle, ElementType, FormatError, LayoutDescriptor, ModeOrder, Quantization, Shape,
@@ -199,4 +199,20 @@ fn sequences_delimit_the_block_table_and_its_pages_exist() {
         };
         assert!(is_size(&error), "{error}");
     }
+}
+
+#[test]
+fn powers_are_values_where_every_byte_is_one() {
+    // 2^0, and 0x00, which is none: between two rows a stride passes over it.
+    let bytes = [127, 127, 0x00, 127, 127];
+    let tensor = |shape: &[u64], layout| {
+        let (shape, buffers) = (Shape::new(shape).unwrap(), vec![BufferHandle::cpu(5)]);
+        TensorDescriptor::new(shape, ElementType::Float8E8M0, layout, buffers)
+    };
+    let strided = LayoutDescriptor::Strided(StridedLayout::new(vec![3, 1]));
+    verify(&tensor(&[2, 2], strided), &[&bytes]).unwrap();
+    let found = verify(&tensor(&[5], LayoutDescriptor::RowMajor), &[&bytes]).unwrap_err();
+    let expected =
+        TensorError::Value { element_type: ElementType::Float8E8M0, position: 2, found: 0 };
+    assert_eq!(found.to_string(), expected.to_string());
 }
