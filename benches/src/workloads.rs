@@ -1,6 +1,7 @@
 //! The tensors that everything is measured on, at any number of non-zeros.
 //!
-//! Their indices are distinct and come in random order, their values have up to three decimals.
+//! Their indices are distinct and come in random order, their values have up to eight decimals,
+//! so that a line of text is as long as measured data make it.
 //! The same number of non-zeros gives the same tensor every time.
 
 use std::collections::HashSet;
@@ -152,7 +153,7 @@ impl Workload {
             return Err(WorkloadError::Dense { found: seen.len(), nnz, draws: most });
         }
         let mut random = Random::new(0xFACE);
-        let values = (0..nnz).map(|_| (random.below(10_000) + 1) as f64 / 1000.0).collect();
+        let values = (0..nnz).map(|_| (random.below(1_000_000_000) + 1) as f64 / 1e8).collect();
         Ok(Entries { workload: self.clone(), coordinates, values })
     }
 }
