@@ -309,7 +309,7 @@ fn describe(
     let end = buffers.last().map_or(entry.data_offset, |last| last.end);
     let (expected, found) = (end - entry.data_offset, entry.data_length);
     if found != expected {
-        return Err(ContainerError::DataLength { found, expected }.into());
+        return Err(ContainerError::DataLength { start: entry.data_offset, found, expected }.into());
     }
     Ok((descriptor, buffers))
 }

@@ -114,7 +114,7 @@ fn an_index_that_lies_about_a_tensor_is_refused() {
     );
     refused(
         |entries| entries[1].data_length -= 8,
-        "tensor `y`: data_length in the index is 24600, but the buffers take 24608 bytes",
+        "tensor `y`: data_length in the index is 24600, but the buffers from byte 32768 on take 24608 bytes",
     );
     refused(|entries| entries[1].descriptor_length += 8, "tensor `y`: descriptor_length");
 }

@@ -162,8 +162,13 @@ pub enum ContainerError {
         found: u32,
     },
     /// The index and the descriptor disagree about how long the data are.
-    #[error("data_length in the index is {found}, but the buffers take {expected} bytes")]
+    #[error(
+        "data_length in the index is {found}, but the buffers from byte {start} on take {expected} \
+         bytes"
+    )]
     DataLength {
+        /// Where the data start in the file.
+        start: u64,
         /// What the index says.
         found: u64,
         /// From the start of the first buffer to the end of the last.
