@@ -1,4 +1,4 @@
-//! The storage invariants of docs/format.md, at the speed of memory.
+//! The storage invariants of docs/format.md, checked in passes that the compiler can vectorise.
 //!
 //! A valid tree is recognised without looking for a fault. Coordinates increase strictly within
 //! every fiber exactly when each descent of a level (`crd[i] <= crd[i - 1]`) lies where a fiber

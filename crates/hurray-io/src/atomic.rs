@@ -3,8 +3,8 @@
 //! The bytes go to a temporary file beside the target, which takes the target's place only after
 //! everything has reached the disk. So whoever has the old file open or mapped keeps it, and a
 //! failure at any moment leaves it where it is. The temporary file is removed when the writer is
-//! dropped; only a killed process leaves it behind, under a name that says what it is:
-//! `.NAME.unfinished-XXXXXX`.
+//! dropped; only a process that is killed or interrupted leaves it behind, under a name that says
+//! what it is: `.NAME.unfinished-XXXXXX`.
 
 use std::ffi::OsString;
 use std::fs;
