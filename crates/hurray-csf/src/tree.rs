@@ -6,7 +6,7 @@
 //! give wrong answers, never a panic or an endless loop.
 
 use hurray_format::layout::{CsfLayout, LayoutDescriptor};
-use hurray_format::{ModeOrder, Shape, cast::to_u64};
+use hurray_format::{ModeOrder, Shape, Words, cast::to_u64};
 
 use crate::error::StructureError;
 
@@ -24,7 +24,7 @@ pub struct Level<S> {
 /// A compressed sparse fiber tree: which indices of a tensor are stored, and at which leaf
 /// position. The values hang on the leaf positions; see [`Tensor`](crate::Tensor).
 ///
-/// Generic over whoever holds the levels: borrowed slices (`&[u64]`), owned vectors (the default),
+/// Generic over whoever holds the levels: borrowed slices (`&[u64]`), owned words (the default),
 /// or shared handles into a file.
 ///
 /// With `n_L` the nodes of level `L`, `n_(-1) = 1` for the virtual root, a **valid** tree keeps
@@ -58,7 +58,7 @@ pub struct Level<S> {
 /// # Ok::<(), hurray_csf::StructureError>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Csf<S = Vec<u64>> {
+pub struct Csf<S = Words> {
     shape: Shape,
     mode_order: ModeOrder,
     levels: Vec<Level<S>>,

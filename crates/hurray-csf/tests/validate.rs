@@ -8,7 +8,7 @@ use hurray_format::{ModeOrder, Shape};
 use proptest::prelude::*;
 
 /// The worked example with one word replaced.
-fn broken(level: usize, in_crd: bool, position: usize, word: u64) -> Csf {
+fn broken(level: usize, in_crd: bool, position: usize, word: u64) -> Csf<Vec<u64>> {
     let example = worked_example();
     let (shape, mode_order) = (example.shape().clone(), example.mode_order().clone());
     let mut levels = example.into_levels();
@@ -18,7 +18,7 @@ fn broken(level: usize, in_crd: bool, position: usize, word: u64) -> Csf {
 }
 
 /// The first violation, checked to be what the others say as well.
-fn first(tree: &Csf) -> Violation {
+fn first(tree: &Csf<Vec<u64>>) -> Violation {
     let violation = tree.validate().unwrap_err();
     assert_eq!(tree.validate_all(1), [violation]);
     violation
@@ -198,7 +198,7 @@ fn large() -> Vec<Level<Vec<u64>>> {
 #[cfg(feature = "parallel")]
 #[test]
 fn the_first_violation_does_not_depend_on_threads_or_pieces() {
-    let verdicts = |tree: &Csf| {
+    let verdicts = |tree: &Csf<Vec<u64>>| {
         [1, 2, 7].map(|threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| tree.validate())

@@ -159,7 +159,7 @@ fn rank_64_and_dimensions_beyond_32_bits() {
 }
 
 /// One fiber of `n` leaves at even coordinates between two of one leaf.
-fn one_heavy_fiber(n: u64) -> Csf {
+fn one_heavy_fiber(n: u64) -> Csf<Vec<u64>> {
     let crd: Vec<u64> = [7].into_iter().chain((0..n).map(|k| 2 * k)).chain([7]).collect();
     tree(
         &[9, 9, 2 * n + 9],
@@ -280,7 +280,7 @@ impl Count for hurray_csf::Leaves<'_> {
 }
 
 /// Stored and absent indices: at most six of the stored coordinates, 0 and 1 along each dimension.
-fn probes(tree: &Csf) -> Vec<Vec<u64>> {
+fn probes(tree: &Csf<Vec<u64>>) -> Vec<Vec<u64>> {
     let mut probes = vec![vec![]];
     for (dimension, &size) in tree.shape().dimensions().iter().enumerate() {
         let (_, crd) = tree.level(tree.mode_order().level(dimension));

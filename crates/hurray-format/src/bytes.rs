@@ -1,8 +1,14 @@
 //! Owned bytes that every element type can be viewed in.
+//!
+//! Large ones are mappings of their own, for which the system is asked to use huge pages where it
+//! can: touching memory for the first time is several times as fast then, and that is a good part
+//! of what building or reading a large tensor costs. All of them are zero until written.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
+#[cfg(target_os = "linux")]
+use memmap2::{Advice, MmapMut};
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
 
 /// What the format aligns buffers to at least, in bytes.
@@ -14,10 +20,58 @@ struct Block([u8; BUFFER_ALIGNMENT]);
 
 /// Owned bytes that start at a multiple of [`BUFFER_ALIGNMENT`], so that a value buffer of any
 /// element type or a level of a tree can be viewed in them.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub struct AlignedBytes {
-    blocks: Vec<Block>,
+    memory: Memory,
     len: usize,
+}
+
+/// Where the bytes are: at least as many as are in use.
+enum Memory {
+    Heap(Vec<Block>),
+    #[cfg(target_os = "linux")]
+    Pages(MmapMut),
+}
+
+/// The size of a huge page; smaller ones elsewhere are asked for in vain.
+#[cfg(target_os = "linux")]
+const HUGE_PAGE: usize = 2 << 20;
+
+impl Memory {
+    /// At least `len` zero bytes, `None` if they are not to be had.
+    fn zeroed(len: usize) -> Option<Self> {
+        #[cfg(target_os = "linux")]
+        if len > HUGE_PAGE {
+            // Only mappings of whole huge pages are laid where huge pages fit.
+            let pages = MmapMut::map_anon(len.checked_next_multiple_of(HUGE_PAGE)?).ok()?;
+            // A system without huge pages works, too.
+            let _ = pages.advise(Advice::HugePage);
+            return Some(Self::Pages(pages));
+        }
+        Some(Self::Heap(Block::new_vec_zeroed(len.div_ceil(BUFFER_ALIGNMENT)).ok()?))
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Heap(blocks) => blocks.as_bytes(),
+            #[cfg(target_os = "linux")]
+            Self::Pages(pages) => pages,
+        }
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        match self {
+            Self::Heap(blocks) => blocks.as_mut_bytes(),
+            #[cfg(target_os = "linux")]
+            Self::Pages(pages) => pages,
+        }
+    }
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self::Heap(Vec::new())
+    }
 }
 
 impl AlignedBytes {
@@ -30,8 +84,7 @@ impl AlignedBytes {
     /// `None` if the memory is not to be had.
     #[must_use]
     pub fn try_zeroed(len: usize) -> Option<Self> {
-        let blocks = Block::new_vec_zeroed(len.div_ceil(BUFFER_ALIGNMENT)).ok()?;
-        Some(Self { blocks, len })
+        Some(Self { memory: Memory::zeroed(len)?, len })
     }
 
     /// `len` zero bytes.
@@ -43,10 +96,10 @@ impl AlignedBytes {
         Self::try_zeroed(len).expect("out of memory")
     }
 
-    /// Keeps the first `len` bytes, all of them if there are not as many.
+    /// Keeps the first `len` bytes, all of them if there are not as many. The memory of the rest
+    /// is not given back.
     pub fn truncate(&mut self, len: usize) {
         self.len = len.min(self.len);
-        self.blocks.truncate(self.len.div_ceil(BUFFER_ALIGNMENT));
     }
 
     /// Appends bytes; amortised linear in their number.
@@ -54,12 +107,21 @@ impl AlignedBytes {
     /// # Panics
     /// If the memory is not to be had, as `Vec` does.
     pub fn extend_from_slice(&mut self, bytes: &[u8]) {
-        let start = self.len;
-        self.len += bytes.len();
-        // Bytes behind `len` may hold anything, so only whole new blocks are made here.
-        let zero = Block([0; BUFFER_ALIGNMENT]);
-        self.blocks.resize(self.len.div_ceil(BUFFER_ALIGNMENT), zero);
+        let (start, end) = (self.len, self.len + bytes.len());
+        let capacity = self.memory.bytes().len();
+        if end > capacity {
+            let mut larger = Memory::zeroed(end.max(2 * capacity)).expect("out of memory");
+            larger.bytes_mut()[..start].copy_from_slice(self);
+            self.memory = larger;
+        }
+        self.len = end;
         self[start..].copy_from_slice(bytes);
+    }
+}
+
+impl Clone for AlignedBytes {
+    fn clone(&self) -> Self {
+        Self::from(&self[..])
     }
 }
 
@@ -75,14 +137,16 @@ impl From<&[u8]> for AlignedBytes {
 impl Deref for AlignedBytes {
     type Target = [u8];
 
+    #[inline]
     fn deref(&self) -> &[u8] {
-        &self.blocks.as_bytes()[..self.len]
+        &self.memory.bytes()[..self.len]
     }
 }
 
 impl DerefMut for AlignedBytes {
+    #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
-        &mut self.blocks.as_mut_bytes()[..self.len]
+        &mut self.memory.bytes_mut()[..self.len]
     }
 }
 
@@ -112,7 +176,7 @@ mod tests {
 
     #[test]
     fn bytes_are_aligned_zero_and_exactly_as_many() {
-        for len in [0, 1, 63, 64, 65, 1000] {
+        for len in [0, 1, 63, 64, 65, 1000, (2 << 20) - 1, 2 << 20, (2 << 20) + 1, 5_000_001] {
             let bytes = AlignedBytes::zeroed(len);
             assert_eq!(bytes.len(), len);
             assert_eq!(bytes.as_ptr().addr() % BUFFER_ALIGNMENT, 0);
@@ -120,18 +184,30 @@ mod tests {
         }
         assert_eq!(&AlignedBytes::from(&[1, 2, 3][..])[..], [1, 2, 3]);
         assert!(AlignedBytes::try_zeroed(usize::MAX).is_none());
+        assert!(AlignedBytes::try_zeroed(usize::MAX / 2).is_none());
     }
 
     #[test]
     fn appended_bytes_follow_each_other() {
         let mut bytes = AlignedBytes::default();
         let mut model = Vec::new();
-        for count in [0, 1, 62, 1, 1, 200, 64, 0] {
-            let more: Vec<u8> = (1..=count).collect();
+        for count in [0, 1, 62, 1, 1, 200, 64, 0, 3 << 20, 1, 5 << 20] {
+            let more: Vec<u8> = (1..=u8::MAX).cycle().take(count).collect();
             bytes.extend_from_slice(&more);
             model.extend_from_slice(&more);
             assert_eq!(bytes[..], model);
         }
         assert_eq!(bytes.as_ptr().addr() % BUFFER_ALIGNMENT, 0);
+        assert_eq!(bytes.clone()[..], model);
+    }
+
+    #[test]
+    fn truncated_bytes_are_overwritten_by_what_is_appended() {
+        let mut bytes = AlignedBytes::from(&[1, 2, 3, 4][..]);
+        bytes.truncate(9);
+        assert_eq!(bytes[..], [1, 2, 3, 4]);
+        bytes.truncate(1);
+        bytes.extend_from_slice(&[5, 6]);
+        assert_eq!(bytes[..], [1, 5, 6]);
     }
 }

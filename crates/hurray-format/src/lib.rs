@@ -40,6 +40,7 @@ pub mod quantization;
 pub mod shape;
 pub mod tag;
 mod wire;
+mod words;
 
 pub use buffer::{BufferHandle, Device, MemoryClass, SyncMode};
 pub use bytes::AlignedBytes;
@@ -51,3 +52,4 @@ pub use layout::{CooLayout, CsfLayout, LayoutDescriptor};
 pub use mode_order::ModeOrder;
 pub use quantization::{Dequantizer, Quantization};
 pub use shape::Shape;
+pub use words::Words;

@@ -96,18 +96,18 @@ impl Merger {
         self.zero_mask.is_some()
     }
 
-    /// Merges sorted entries in place and shortens the keys to what is left; `values` holds
-    /// `width` bytes each, and those of the entries left at its beginning.
+    /// Merges sorted entries in place and moves those that are left to the beginning of `keys`
+    /// and of `values`, which holds `width` bytes each. Returns how many are left.
     ///
     /// # Errors
     /// [`BuildError::SumOverflow`]; the index of the first duplicate if there must be none.
     pub(crate) fn apply<const W: usize>(
         &self,
-        keys: &mut Vec<Key<W>>,
+        keys: &mut [Key<W>],
         values: &mut [u8],
         width: usize,
         layout: &KeyLayout,
-    ) -> Result<(), MergeError> {
+    ) -> Result<usize, MergeError> {
         let (mut begin, mut kept) = (0, 0);
         while begin < keys.len() {
             let key = keys[begin];
@@ -133,8 +133,7 @@ impl Merger {
             }
             begin = end;
         }
-        keys.truncate(kept);
-        Ok(())
+        Ok(kept)
     }
 
     fn is_dropped(&self, value: &[u8]) -> bool {

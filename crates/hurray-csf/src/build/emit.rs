@@ -4,7 +4,7 @@
 //! level below. So the levels are filled in pieces: count the nodes that each piece of the keys
 //! opens, add the counts up, and every piece knows which part of every level is its own.
 
-use hurray_format::cast::to_u64;
+use hurray_format::{Words, cast::to_u64};
 
 use super::keys::{Field, Key, KeyLayout};
 use super::sort::take;
@@ -64,16 +64,18 @@ struct Part<'a> {
 /// Fills the levels from keys without duplicates, outermost level first. One parallel pass; keys
 /// of one word become the coordinates of the leaves where they are.
 pub(crate) fn fill<const W: usize>(
-    mut keys: Vec<Key<W>>,
+    mut words: Words,
     layout: &KeyLayout,
     counts: &Counts,
-) -> Vec<Level<Vec<u64>>> {
+) -> Vec<Level<Words>> {
+    let keys: &mut [Key<W>] = words.as_chunks_mut().0;
     let leaf = layout.fields().len() - 1;
     let nodes_at = |level: usize| counts.pieces.iter().map(|nodes| nodes[level]).sum();
     let node_counts: Vec<usize> = (0..=leaf).map(nodes_at).collect();
     // Of every level above the leaves, the coordinates and where the children begin.
-    let mut crd: Vec<Vec<u64>> = node_counts[..leaf].iter().map(|&n| vec![0; n]).collect();
-    let mut children: Vec<Vec<u64>> = node_counts[..leaf].iter().map(|&n| vec![0; n + 1]).collect();
+    let mut crd: Vec<Words> = node_counts[..leaf].iter().map(|&n| Words::zeroed(n)).collect();
+    let mut children: Vec<Words> =
+        node_counts[..leaf].iter().map(|&n| Words::zeroed(n + 1)).collect();
 
     let mut parts: Vec<Vec<Part<'_>>> = counts.pieces.iter().map(|_| Vec::new()).collect();
     for (level, (crd, children)) in crd.iter_mut().zip(&mut children).enumerate() {
@@ -96,7 +98,7 @@ pub(crate) fn fill<const W: usize>(
     let level_of_bit = layout.level_of_bit();
     let leaf_field = layout.fields()[leaf];
     let before: Vec<Option<Key<W>>> =
-        pieces(&keys).into_iter().map(|(previous, _)| previous.copied()).collect();
+        pieces(keys).into_iter().map(|(previous, _)| previous.copied()).collect();
     let pieces = before.into_iter().zip(keys.chunks_mut(TASK)).zip(parts).collect();
     tasks::map(pieces, |((mut previous, keys), mut parts): ((_, &mut [Key<W>]), Vec<Part<'_>>)| {
         for (number, slot) in keys.iter_mut().enumerate() {
@@ -115,9 +117,9 @@ pub(crate) fn fill<const W: usize>(
         }
     });
     let leaves = if W == 1 {
-        keys.into_flattened()
+        words
     } else {
-        let mut leaves = vec![0; keys.len()];
+        let mut leaves = Words::zeroed(keys.len());
         let pieces = leaves.chunks_mut(TASK).zip(keys.chunks(TASK)).collect();
         tasks::map(pieces, |(leaves, keys): (&mut [u64], &[Key<W>])| {
             leaves.iter_mut().zip(keys).for_each(|(leaf, key)| *leaf = key[0]);
@@ -126,7 +128,7 @@ pub(crate) fn fill<const W: usize>(
     };
     crd.push(leaves);
 
-    let root = vec![0, to_u64(node_counts[0])];
+    let root = Words::from(&[0, to_u64(node_counts[0])][..]);
     let pos = [root].into_iter().chain(children);
     pos.zip(crd).map(|(pos, crd)| Level { pos, crd }).collect()
 }

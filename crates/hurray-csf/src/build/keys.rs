@@ -7,7 +7,7 @@
 //! into one word; nothing limits the product of the dimensions, since more words are taken as
 //! needed, up to one per level.
 
-use hurray_format::{ModeOrder, Shape};
+use hurray_format::{ModeOrder, Shape, Words};
 
 use super::error::BuildError;
 use super::indices::{BLOCK, Block, Source, check_bounds};
@@ -134,8 +134,9 @@ impl<const W: usize> LevelOfBit<W> {
 }
 
 /// The keys of all entries, in input order.
-pub(crate) struct Packed<const W: usize> {
-    pub(crate) keys: Vec<Key<W>>,
+pub(crate) struct Packed {
+    /// `W` words each.
+    pub(crate) keys: Words,
     /// Whether no key is smaller than the one before.
     pub(crate) is_sorted: bool,
 }
@@ -148,8 +149,9 @@ pub(crate) fn pack<const W: usize>(
     source: &dyn Source,
     shape: &Shape,
     layout: &KeyLayout,
-) -> Result<Packed<W>, BuildError> {
-    let mut keys = vec![[0; W]; source.len()];
+) -> Result<Packed, BuildError> {
+    let mut words = Words::zeroed(source.len() * W);
+    let keys: &mut [Key<W>] = words.as_chunks_mut().0;
     let pieces: Vec<_> = keys.chunks_mut(TASK).enumerate().collect();
     let sorted_pieces: Vec<Result<bool, BuildError>> = tasks::map_with(
         pieces,
@@ -174,7 +176,7 @@ pub(crate) fn pack<const W: usize>(
     }
     let seams = (TASK..keys.len()).step_by(TASK);
     is_sorted = is_sorted && seams.into_iter().all(|seam| in_order(&keys[seam - 1..=seam]));
-    Ok(Packed { keys, is_sorted })
+    Ok(Packed { keys: words, is_sorted })
 }
 
 /// Whether no key is smaller than the one before.

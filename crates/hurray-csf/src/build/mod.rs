@@ -31,7 +31,7 @@ pub(crate) use tasks::{map, map_with};
 use crate::tensor::Tensor;
 use crate::tree::Csf;
 use duplicates::{MergeError, Merger};
-use keys::KeyLayout;
+use keys::{Key, KeyLayout};
 use payload::{Payload, WholeBytes};
 
 /// Runs code with as many words of key as are needed or a few more.
@@ -166,18 +166,20 @@ impl Builder {
         if is_sorted {
             sorted_values = whole_bytes.copy();
         } else {
-            (keys, sorted_values) = sort::sort(&keys, &whole_bytes.payload());
+            (keys, sorted_values) = sort::sort::<W>(&keys, &whole_bytes.payload());
             sorted_values = whole_bytes.gather(sorted_values);
         }
-        let mut counts = emit::count(&keys, layout);
+        let mut counts = emit::count::<W>(keys.as_chunks().0, layout);
         if counts.duplicates > 0 || merger.drops_zeros() {
-            merger
-                .apply(&mut keys, &mut sorted_values, whole_bytes.width, layout)
+            let slots: &mut [Key<W>] = keys.as_chunks_mut().0;
+            let kept = merger
+                .apply(slots, &mut sorted_values, whole_bytes.width, layout)
                 .map_err(|error| locate(error, source))?;
-            sorted_values.truncate(keys.len() * whole_bytes.width);
-            counts = emit::count(&keys, layout);
+            keys.truncate(kept * W);
+            sorted_values.truncate(kept * whole_bytes.width);
+            counts = emit::count::<W>(keys.as_chunks().0, layout);
         }
-        let levels = emit::fill(keys, layout, &counts);
+        let levels = emit::fill::<W>(keys, layout, &counts);
         let tree = Csf::new(self.shape.clone(), mode_order, levels)
             .expect("the rank and the mode order are checked, and every level has its nodes");
         let values = payload::finish(values, sorted_values, tree.nnz())?;
@@ -219,7 +221,8 @@ pub(crate) fn first_duplicate(
     let layout = KeyLayout::new(shape, &ModeOrder::identity(shape.rank())?, source)?;
     with_words!(layout.words(), W => {
         let keys = keys::pack::<W>(source, shape, &layout)?.keys;
-        let (keys, positions) = sort::sort(&keys, &Payload::Position);
+        let (keys, positions) = sort::sort::<W>(&keys, &Payload::Position);
+        let keys: &[Key<W>] = keys.as_chunks().0;
         let position = |at: usize| to_usize(u64::from_le_bytes(positions.as_chunks().0[at]));
         let second = (1..keys.len()).find(|&at| keys[at - 1] == keys[at]);
         Ok(second.map(|at| (layout.index(&keys[at]), position(at - 1), position(at))))

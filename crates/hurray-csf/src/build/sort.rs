@@ -9,8 +9,9 @@
 
 use std::cmp::Ordering;
 
-use hurray_format::{AlignedBytes, cast::to_usize};
+use hurray_format::{AlignedBytes, Words, cast::to_usize};
 
+use super::indices::BLOCK;
 use super::keys::Key;
 use super::payload::Payload;
 use super::tasks;
@@ -31,39 +32,25 @@ const LANES: usize = 8;
 #[derive(Clone, Copy)]
 struct Record<const W: usize> {
     key: Key<W>,
-    payload: u64,
+    payload: Stored,
 }
 
 /// A payload where it is stored.
 type Stored = [u8; 8];
 
-/// Sorts entries. Returns their keys, and the 8 bytes of each one's payload.
-pub(crate) fn sort<const W: usize>(
-    keys: &[Key<W>],
-    payload: &Payload<'_>,
-) -> (Vec<Key<W>>, AlignedBytes) {
-    let mut sorted_keys = vec![[0; W]; keys.len()];
+/// Sorts entries. Returns their keys, `W` words each, and the 8 bytes of each one's payload.
+pub(crate) fn sort<const W: usize>(keys: &[u64], payload: &Payload<'_>) -> (Words, AlignedBytes) {
+    let keys: &[Key<W>] = keys.as_chunks().0;
+    let mut sorted_keys = Words::zeroed(keys.len() * W);
     let mut sorted_payloads = AlignedBytes::zeroed(keys.len() * size_of::<Stored>());
-    let mut payloads = sorted_payloads.as_chunks_mut().0;
-    let lengths = split(keys, payload, &mut sorted_keys, payloads);
-
-    let mut keys = &mut sorted_keys[..];
+    let mut to_keys = sorted_keys.as_chunks_mut().0;
+    let mut to_payloads = sorted_payloads.as_chunks_mut().0;
+    let lengths = split(keys, payload, to_keys, to_payloads);
     let pieces = (lengths.into_iter())
-        .map(|length| (take(&mut keys, length), take(&mut payloads, length)))
+        .map(|length| (take(&mut to_keys, length), take(&mut to_payloads, length)))
         .collect();
-    let scratch = || (Vec::new(), Vec::new());
-    tasks::map_with(pieces, scratch, |(records, spare), piece: (&mut [Key<W>], &mut [Stored])| {
-        let (keys, payloads) = piece;
-        records.clear();
-        records.extend(keys.iter().zip(&*payloads).map(|(&key, &stored)| {
-            let payload = u64::from_le_bytes(stored);
-            Record { key, payload }
-        }));
-        let sorted = sort_piece(records, spare);
-        for ((key, stored), record) in keys.iter_mut().zip(payloads).zip(sorted) {
-            *key = record.key;
-            *stored = record.payload.to_le_bytes();
-        }
+    tasks::map_with(pieces, Scratch::new, |scratch, (keys, payloads)| {
+        scratch.sort_piece(keys, payloads);
     });
     (sorted_keys, sorted_payloads)
 }
@@ -93,7 +80,7 @@ fn split<const W: usize>(
     let splitters = Splitters::choose(keys);
     let task = keys.len().div_ceil(4 * tasks::threads()).max(MIN_TASK);
     // First which piece each key belongs to, and how many of each task go to each piece.
-    let mut piece_of = vec![0u8; keys.len()];
+    let mut piece_of = AlignedBytes::zeroed(keys.len());
     let chunks: Vec<_> = keys.chunks(task).zip(piece_of.chunks_mut(task)).collect();
     let counts: Vec<[usize; PIECES]> = tasks::map(chunks, |(keys, piece_of)| {
         let mut counts = [0; PIECES];
@@ -134,8 +121,10 @@ fn split<const W: usize>(
 }
 
 /// Keys that bound the pieces: piece `p` holds the keys that are not below exactly `p` of them.
-/// The last one is not used.
-struct Splitters<const W: usize>(Vec<Key<W>>);
+///
+/// They form a binary tree in an array, the children of `i` at `2 i` and `2 i + 1`, so that a
+/// search takes the same steps for every key, without a branch that could be guessed wrongly.
+struct Splitters<const W: usize>([Key<W>; PIECES]);
 
 impl<const W: usize> Splitters<W> {
     fn choose(keys: &[Key<W>]) -> Self {
@@ -148,24 +137,123 @@ impl<const W: usize> Splitters<W> {
                 chunk[(scatter >> 33) % stride]
             })
             .collect();
-        sample.sort_unstable_by(compare);
-        Self(sample.into_iter().skip(SAMPLES - 1).step_by(SAMPLES).collect())
+        sample.sort_unstable();
+        let mut tree = [[0; W]; PIECES];
+        for (node, splitter) in tree.iter_mut().enumerate().skip(1) {
+            // Of the nodes at its depth, which divide the sample evenly, the one in this place.
+            let depth = node.ilog2();
+            let share = sample.len() >> depth;
+            *splitter = sample[share * (node - (1 << depth)) + share / 2];
+        }
+        Self(tree)
     }
 
-    /// The piece of each of a few keys: binary searches without branches.
+    /// The piece of each of a few keys.
     #[inline]
     fn find(&self, keys: &[Key<W>; LANES]) -> [u8; LANES] {
-        let splitters = &self.0[..PIECES];
-        let mut found = [0usize; LANES];
-        let mut half = PIECES / 2;
-        while half > 0 {
-            for (found, key) in found.iter_mut().zip(keys) {
-                let is_below = compare(key, &splitters[(*found + half - 1) % PIECES]).is_lt();
-                *found += half * usize::from(!is_below);
+        let mut nodes = [1; LANES];
+        for _ in 0..PIECES.ilog2() {
+            for (node, key) in nodes.iter_mut().zip(keys) {
+                *node = 2 * *node + usize::from(*key >= self.0[*node % PIECES]);
             }
-            half /= 2;
         }
-        found.map(|piece| u8::try_from(piece).unwrap_or(u8::MAX))
+        nodes.map(|node| u8::try_from(node % PIECES).unwrap_or(u8::MAX))
+    }
+}
+
+/// Bits that one radix pass sorts by.
+const DIGIT_BITS: u32 = 9;
+
+const DIGITS: usize = 1 << DIGIT_BITS;
+
+/// The part of a key that one radix pass sorts by.
+#[derive(Clone, Copy)]
+struct Digit {
+    word: usize,
+    shift: u32,
+}
+
+impl Digit {
+    /// Appends the digits of a word that has these bits to be sorted by, lowest first.
+    fn of_word(word: usize, mut bits: u64, digits: &mut Vec<Digit>) {
+        while bits != 0 {
+            let shift = bits.trailing_zeros();
+            bits &= !((DIGITS as u64 - 1) << shift);
+            digits.push(Digit { word, shift });
+        }
+    }
+
+    #[inline]
+    fn of<const W: usize>(self, key: &Key<W>) -> usize {
+        to_usize(key[self.word] >> self.shift) % DIGITS
+    }
+}
+
+/// Memory that the pieces of a thread are sorted in, one after the other.
+struct Scratch<const W: usize> {
+    records: Vec<Record<W>>,
+    spare: Vec<Record<W>>,
+    digits: Vec<Digit>,
+    /// For each digit how often each of its values is there, then where the next one goes.
+    places: Vec<[usize; DIGITS]>,
+}
+
+impl<const W: usize> Scratch<W> {
+    fn new() -> Self {
+        let (records, spare) = (Vec::new(), Vec::new());
+        Self { records, spare, digits: Vec::new(), places: Vec::new() }
+    }
+
+    /// Sorts one piece. Its first move takes the entries into the scratch memory as records, its
+    /// last one takes them back.
+    fn sort_piece(&mut self, keys: &mut [Key<W>], payloads: &mut [Stored]) {
+        let Some(first) = keys.first() else { return };
+        let mut varying = [0; W];
+        for key in &*keys {
+            for (varying, (word, first)) in varying.iter_mut().zip(key.iter().zip(first)) {
+                *varying |= word ^ first;
+            }
+        }
+        self.digits.clear();
+        for (word, &bits) in varying.iter().enumerate().rev() {
+            Digit::of_word(word, bits, &mut self.digits);
+        }
+        let Some((&last, others)) = self.digits.split_last() else { return };
+
+        let entries = keys.iter().zip(&*payloads);
+        let records = entries.map(|(&key, &payload)| Record { key, payload });
+        // A radix pass costs about as much as two comparisons of every record, and its counters.
+        if keys.len() < DIGITS || self.digits.len() > to_usize(keys.len().ilog2().into()) / 2 {
+            self.records.clear();
+            self.records.extend(records);
+            self.records.sort_by(|a, b| compare(&a.key, &b.key));
+            store(&self.records, keys, payloads);
+            return;
+        }
+
+        count(keys, &self.digits, &mut self.places);
+        let empty = Record { key: [0; W], payload: [0; 8] };
+        for memory in [&mut self.records, &mut self.spare] {
+            memory.resize(keys.len().max(memory.len()), empty);
+        }
+        let (mut from, mut to) = (&mut self.records[..keys.len()], &mut self.spare[..keys.len()]);
+        let mut places = self.places.iter_mut();
+        let mut next_places = || places.next().expect("every digit is counted");
+        let Some((&first, others)) = others.split_first() else {
+            scatter(records, last, next_places(), |place, record| from[place] = record);
+            store(from, keys, payloads);
+            return;
+        };
+        scatter(records, first, next_places(), |place, record| from[place] = record);
+        for &digit in others {
+            let records = from.iter().copied();
+            scatter(records, digit, next_places(), |place, record| to[place] = record);
+            (from, to) = (to, from);
+        }
+        scatter(from.iter().copied(), last, next_places(), |place, record| {
+            keys[place] = record.key;
+            payloads[place] = record.payload;
+        });
     }
 }
 
@@ -175,62 +263,45 @@ fn compare<const W: usize>(a: &Key<W>, b: &Key<W>) -> Ordering {
     if W == 1 { a[0].cmp(&b[0]) } else { a.cmp(b) }
 }
 
-/// Bits that one radix pass sorts by.
-const DIGIT_BITS: u32 = 9;
-
-const DIGITS: usize = 1 << DIGIT_BITS;
-
-/// Sorts one piece, and returns it from where it ended up.
-fn sort_piece<'a, const W: usize>(
-    records: &'a mut [Record<W>],
-    spare: &'a mut Vec<Record<W>>,
-) -> &'a mut [Record<W>] {
-    let Some(first) = records.first().copied() else { return records };
-    let mut varying = [0; W];
-    for record in &*records {
-        for (varying, (word, first)) in varying.iter_mut().zip(record.key.iter().zip(&first.key)) {
-            *varying |= word ^ first;
-        }
+/// Takes records apart.
+fn store<const W: usize>(records: &[Record<W>], keys: &mut [Key<W>], payloads: &mut [Stored]) {
+    for ((key, payload), record) in keys.iter_mut().zip(payloads).zip(records) {
+        *key = record.key;
+        *payload = record.payload;
     }
-    // A radix pass costs about as much as two comparisons of every record, and its counters.
-    let passes: u32 = varying.iter().map(|word| word.count_ones().div_ceil(DIGIT_BITS)).sum();
-    if passes > 0 && (records.len() < DIGITS || passes > records.len().ilog2() / 2) {
-        records.sort_by(|a, b| compare(&a.key, &b.key));
-        return records;
-    }
-    spare.resize(records.len().max(spare.len()), first);
-    let length = records.len();
-    let (mut from, mut to) = (records, &mut spare[..length]);
-    for word in (0..W).rev() {
-        let mut rest = varying[word];
-        while rest != 0 {
-            let shift = rest.trailing_zeros();
-            rest &= !((DIGITS as u64 - 1) << shift);
-            radix_pass(from, to, |key| to_usize(key[word] >> shift) % DIGITS);
-            (from, to) = (to, from);
-        }
-    }
-    from
 }
 
-/// Moves records in the order of one digit of their keys.
+/// Finds where the records with each value of each digit begin once they are sorted by it.
+fn count<const W: usize>(keys: &[Key<W>], digits: &[Digit], places: &mut Vec<[usize; DIGITS]>) {
+    places.clear();
+    places.resize(digits.len(), [0; DIGITS]);
+    // Block by block, so that keys are still at hand for the next digit.
+    for keys in keys.chunks(BLOCK) {
+        for (digit, counts) in digits.iter().zip(&mut *places) {
+            for key in keys {
+                counts[digit.of(key)] += 1;
+            }
+        }
+    }
+    for counts in places {
+        let mut end = 0;
+        for count in counts {
+            end += std::mem::replace(count, end);
+        }
+    }
+}
+
+/// Puts records in the order of one digit of their keys.
 #[inline]
-fn radix_pass<const W: usize>(
-    from: &[Record<W>],
-    to: &mut [Record<W>],
-    digit: impl Fn(&Key<W>) -> usize,
+fn scatter<const W: usize>(
+    records: impl Iterator<Item = Record<W>>,
+    digit: Digit,
+    places: &mut [usize; DIGITS],
+    mut put: impl FnMut(usize, Record<W>),
 ) {
-    let mut places = [0; DIGITS];
-    for record in from {
-        places[digit(&record.key)] += 1;
-    }
-    let mut end = 0;
-    for place in &mut places {
-        end += std::mem::replace(place, end);
-    }
-    for record in from {
-        let place = &mut places[digit(&record.key)];
-        to[*place] = *record;
+    for record in records {
+        let place = &mut places[digit.of(&record.key)];
+        put(*place, record);
         *place += 1;
     }
 }

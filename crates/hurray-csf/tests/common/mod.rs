@@ -7,14 +7,18 @@ use hurray_format::{ModeOrder, Shape};
 use proptest::prelude::*;
 
 /// A tree of owned levels.
-pub(crate) fn tree(shape: &[u64], mode_order: &[u32], levels: &[(&[u64], &[u64])]) -> Csf {
+pub(crate) fn tree(
+    shape: &[u64],
+    mode_order: &[u32],
+    levels: &[(&[u64], &[u64])],
+) -> Csf<Vec<u64>> {
     let levels = levels.iter().map(|(pos, crd)| Level { pos: pos.to_vec(), crd: crd.to_vec() });
     Csf::new(Shape::new(shape).unwrap(), ModeOrder::new(mode_order).unwrap(), levels.collect())
         .unwrap()
 }
 
 /// The worked example of the CSF section.
-pub(crate) fn worked_example() -> Csf {
+pub(crate) fn worked_example() -> Csf<Vec<u64>> {
     tree(
         &[2, 3, 4],
         &[0, 1, 2],
@@ -23,7 +27,7 @@ pub(crate) fn worked_example() -> Csf {
 }
 
 /// A tree of sorted, distinct, storage-order coordinates.
-pub(crate) fn from_sorted(shape: &[u64], mode_order: &[u32], stored: &[Vec<u64>]) -> Csf {
+pub(crate) fn from_sorted(shape: &[u64], mode_order: &[u32], stored: &[Vec<u64>]) -> Csf<Vec<u64>> {
     let rank = shape.len();
     let mut levels = Vec::new();
     // The prefixes of the level above: one, the empty one, for the virtual root.
@@ -43,9 +47,9 @@ pub(crate) fn from_sorted(shape: &[u64], mode_order: &[u32], stored: &[Vec<u64>]
 }
 
 /// The iteration of the CSF section, as its sketch has it: logical indices and leaf positions.
-pub(crate) fn visit(tree: &Csf) -> Vec<(Vec<u64>, usize)> {
+pub(crate) fn visit(tree: &Csf<Vec<u64>>) -> Vec<(Vec<u64>, usize)> {
     fn descend(
-        tree: &Csf,
+        tree: &Csf<Vec<u64>>,
         level: usize,
         p: usize,
         c: &mut [u64],
@@ -72,7 +76,7 @@ pub(crate) fn visit(tree: &Csf) -> Vec<(Vec<u64>, usize)> {
 }
 
 /// All violations, judged invariant by invariant.
-pub(crate) fn violations(tree: &Csf) -> Vec<Violation> {
+pub(crate) fn violations(tree: &Csf<Vec<u64>>) -> Vec<Violation> {
     let mut out = Vec::new();
     for level in 0..tree.rank() {
         let (pos, crd) = tree.level(level);
@@ -121,7 +125,7 @@ pub(crate) fn violations(tree: &Csf) -> Vec<Violation> {
 
 /// Trees whose levels chain and keep the five invariants; nodes without children are common, and
 /// the empty form may be broken.
-pub(crate) fn any_valid() -> impl Strategy<Value = Csf> {
+pub(crate) fn any_valid() -> impl Strategy<Value = Csf<Vec<u64>>> {
     let size = prop_oneof![
         6 => 1u64..5,
         1 => Just(0),
@@ -168,7 +172,7 @@ pub(crate) fn any_word() -> impl Strategy<Value = u64> {
 }
 
 /// A valid tree in which words have been replaced: one, a few, or most.
-pub(crate) fn any_broken() -> impl Strategy<Value = Csf> {
+pub(crate) fn any_broken() -> impl Strategy<Value = Csf<Vec<u64>>> {
     let change = || (any::<prop::sample::Index>(), any_word());
     let changes = prop_oneof![
         prop::collection::vec(change(), 1..2),
