@@ -551,7 +551,8 @@ fn noise(n: u64) -> u64 {
     n ^ (n >> 29)
 }
 
-/// Compares a large build with a stable sort of the standard library.
+/// Compares a large build with a stable sort of the standard library, and that with a build from
+/// sorted columns.
 fn compare_with_sort(dimensions: &[u64], rows: &[u64]) {
     let rank = dimensions.len();
     let values: Vec<u64> = (0..(rows.len() / rank) as u64).collect();
@@ -567,6 +568,15 @@ fn compare_with_sort(dimensions: &[u64], rows: &[u64]) {
     assert!(tensor.to_coo().coordinates() == coordinates);
     let expected: Vec<u64> = expected.iter().map(|entry| entry.1).collect();
     assert!(tensor.values().as_slice::<u64>().unwrap() == expected);
+
+    let column = |dimension| coordinates.iter().skip(dimension).step_by(rank).copied().collect();
+    let columns: Vec<Vec<u64>> = (0..rank).map(column).collect();
+    let columns: Vec<&[u64]> = columns.iter().map(|column| &column[..]).collect();
+    let sorted = Builder::new(shape(dimensions))
+        .build(Indices::Columns(&columns), Values::from_slice(&expected))
+        .unwrap();
+    assert!(levels(sorted.tree()) == levels(tensor.tree()));
+    assert!(sorted.values().bytes() == tensor.values().bytes());
 }
 
 #[test]
@@ -589,6 +599,35 @@ fn large_and_lopsided_builds_are_sorted_and_stable() {
     compare_with_sort(&[u64::MAX - 1; 3], &wide);
     let backwards: Vec<u64> = (0..N).rev().flat_map(|i| [i / 5000, i / 50 % 100, i % 50]).collect();
     compare_with_sort(&[1000, 1000, 70], &backwards);
+    let row4 = |i: u64| [noise(i) % 40, noise(i * 3) % 2, noise(i * 5) % 900, noise(i * 7) % 900];
+    let rank4: Vec<u64> = (0..N).flat_map(row4).collect();
+    compare_with_sort(&[40, 2, Shape::DYNAMIC, 900], &rank4);
+    let row5 = |i: u64| [0, noise(i) % 40, noise(i * 3) % 2, noise(i * 5) % 900, noise(i * 7) % 9];
+    let rank5: Vec<u64> = (0..N).flat_map(row5).collect();
+    compare_with_sort(&[1, 40, 2, 900, 9], &rank5);
+}
+
+#[test]
+fn a_coordinate_out_of_range_is_found_in_every_form() {
+    const N: usize = 100_000;
+    let rows: Vec<u64> = (0..3 * N as u64).map(|i| noise(i) % 1000).collect();
+    for at in [0, 1, 511 * 3, 65_536 * 3 + 2, 3 * N - 1] {
+        let mut rows = rows.clone();
+        rows[at] = 1000;
+        let (entry, dimension) = (at / 3, at % 3);
+        let expected = BuildError::OutOfRange { entry, dimension, coordinate: 1000, size: 1000 };
+        let values = vec![0.0; N];
+        let build = |error: Result<Tensor, BuildError>| assert_eq!(error.unwrap_err(), expected);
+        let builder = Builder::new(shape(&[1000, 1000, 1000]));
+        build(builder.build(Indices::Rows(&rows), Values::from_slice(&values)));
+        let small: Vec<u16> = rows.iter().map(|&c| c as u16).collect();
+        build(builder.build(Indices::Rows(&small), Values::from_slice(&values)));
+    }
+    let none = Builder::new(shape(&[4, 0, Shape::DYNAMIC]));
+    let error = none.build(Indices::Rows(&[3u64, 0, u64::MAX]), Values::from_slice(&[1.0]));
+    let (entry, dimension, coordinate, size) = (0, 1, 0, 0);
+    let expected = BuildError::OutOfRange { entry, dimension, coordinate, size };
+    assert_eq!(error.unwrap_err(), expected);
 }
 
 #[cfg(feature = "parallel")]

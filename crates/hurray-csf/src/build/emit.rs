@@ -6,47 +6,73 @@
 
 use hurray_format::{Words, cast::to_u64};
 
-use super::keys::{Field, Key, KeyLayout};
+use super::keys::{Field, Key, KeyLayout, LevelOfBit};
 use super::sort::take;
 use super::tasks;
 use crate::tree::Level;
 
-/// Entries that one task emits.
+/// Entries that one task emits, unless who counted them cut them otherwise.
 const TASK: usize = 1 << 16;
+
+/// Where the keys of one piece part from the one before, but for the first.
+pub(crate) struct Partings {
+    keys: usize,
+    /// For every level how many keys part there; behind the last, how many are equal.
+    at_level: Vec<usize>,
+}
+
+impl Partings {
+    /// Counts. One pass over keys that have just been in use.
+    pub(crate) fn count<const W: usize>(keys: &[Key<W>], level_of_bit: &LevelOfBit<W>) -> Self {
+        let mut at_level = vec![0; level_of_bit.rank() + 1];
+        for pair in keys.windows(2) {
+            at_level[level_of_bit.parting(&pair[0], &pair[1])] += 1;
+        }
+        Self { keys: keys.len(), at_level }
+    }
+}
 
 /// How many nodes each piece of the keys opens at each level.
 pub(crate) struct Counts {
-    pieces: Vec<Vec<usize>>,
+    /// The number of keys, and of nodes at each level.
+    pieces: Vec<(usize, Vec<usize>)>,
     /// The entries that have the key of the one before.
     pub(crate) duplicates: usize,
 }
 
-/// Counts nodes. One parallel pass.
-pub(crate) fn count<const W: usize>(keys: &[Key<W>], layout: &KeyLayout) -> Counts {
-    let rank = layout.fields().len();
-    let level_of_bit = layout.level_of_bit();
-    let pieces: Vec<Vec<usize>> = tasks::map(pieces(keys), |(mut previous, keys)| {
-        let mut partings = vec![0; rank + 1];
-        for key in keys {
-            // The first entry of all opens a node at every level.
-            partings[previous.map_or(0, |previous| level_of_bit.parting(previous, key))] += 1;
-            previous = Some(key);
-        }
-        // A node at one level means one at each level below. Equal keys part behind the last.
-        let mut nodes = partings;
-        for level in 1..rank {
-            nodes[level] += nodes[level - 1];
-        }
-        nodes
-    });
-    Counts { duplicates: pieces.iter().map(|nodes| nodes[rank]).sum(), pieces }
-}
+impl Counts {
+    /// Counts nodes. One parallel pass.
+    pub(crate) fn new<const W: usize>(keys: &[Key<W>], layout: &KeyLayout) -> Self {
+        let level_of_bit = layout.level_of_bit();
+        let pieces = keys.chunks(TASK).collect();
+        let partings = tasks::map(pieces, |piece| Partings::count(piece, &level_of_bit));
+        Self::of_pieces(keys, partings, layout)
+    }
 
-/// The pieces of the keys, each with the key before it.
-fn pieces<const W: usize>(keys: &[Key<W>]) -> Vec<(Option<&Key<W>>, &[Key<W>])> {
-    let starts = (0..keys.len()).step_by(TASK);
-    let before = starts.map(|start| start.checked_sub(1).map(|last| &keys[last]));
-    before.zip(keys.chunks(TASK)).collect()
+    /// Counts nodes where the partings in each piece of the keys are known.
+    pub(crate) fn of_pieces<const W: usize>(
+        keys: &[Key<W>],
+        pieces: Vec<Partings>,
+        layout: &KeyLayout,
+    ) -> Self {
+        let (rank, level_of_bit) = (layout.fields().len(), layout.level_of_bit());
+        let (mut duplicates, mut start) = (0, 0usize);
+        let pieces = pieces.into_iter().filter(|piece| piece.keys > 0).map(|piece| {
+            let mut nodes = piece.at_level;
+            // The first entry of all opens a node at every level.
+            let before = start.checked_sub(1).map(|last| &keys[last]);
+            nodes[before.map_or(0, |before| level_of_bit.parting(before, &keys[start]))] += 1;
+            start += piece.keys;
+            duplicates += nodes[rank];
+            // A node at one level means one at each level below.
+            nodes.truncate(rank);
+            for level in 1..rank {
+                nodes[level] += nodes[level - 1];
+            }
+            (piece.keys, nodes)
+        });
+        Self { pieces: pieces.collect(), duplicates }
+    }
 }
 
 /// What one piece of the keys fills of one level above the leaves.
@@ -70,7 +96,7 @@ pub(crate) fn fill<const W: usize>(
 ) -> Vec<Level<Words>> {
     let keys: &mut [Key<W>] = words.as_chunks_mut().0;
     let leaf = layout.fields().len() - 1;
-    let nodes_at = |level: usize| counts.pieces.iter().map(|nodes| nodes[level]).sum();
+    let nodes_at = |level: usize| counts.pieces.iter().map(|(_, nodes)| nodes[level]).sum();
     let node_counts: Vec<usize> = (0..=leaf).map(nodes_at).collect();
     // Of every level above the leaves, the coordinates and where the children begin.
     let mut crd: Vec<Words> = node_counts[..leaf].iter().map(|&n| Words::zeroed(n)).collect();
@@ -81,7 +107,7 @@ pub(crate) fn fill<const W: usize>(
     for (level, (crd, children)) in crd.iter_mut().zip(&mut children).enumerate() {
         let (mut crd, mut children) = (&mut crd[..], &mut children[..]);
         let mut children_before = 0;
-        for (parts, nodes) in parts.iter_mut().zip(&counts.pieces) {
+        for (parts, (_, nodes)) in parts.iter_mut().zip(&counts.pieces) {
             parts.push(Part {
                 field: layout.fields()[level],
                 crd: take(&mut crd, nodes[level]),
@@ -97,10 +123,14 @@ pub(crate) fn fill<const W: usize>(
 
     let level_of_bit = layout.level_of_bit();
     let leaf_field = layout.fields()[leaf];
-    let before: Vec<Option<Key<W>>> =
-        pieces(keys).into_iter().map(|(previous, _)| previous.copied()).collect();
-    let pieces = before.into_iter().zip(keys.chunks_mut(TASK)).zip(parts).collect();
-    tasks::map(pieces, |((mut previous, keys), mut parts): ((_, &mut [Key<W>]), Vec<Part<'_>>)| {
+    let mut pieces = Vec::with_capacity(parts.len());
+    let (mut rest, mut before) = (&mut *keys, None);
+    for ((length, _), parts) in counts.pieces.iter().zip(parts) {
+        let piece = take(&mut rest, *length);
+        let last = piece.last().copied();
+        pieces.push((std::mem::replace(&mut before, last), piece, parts));
+    }
+    tasks::map(pieces, |(mut previous, keys, mut parts): (_, &mut [Key<W>], Vec<Part<'_>>)| {
         for (number, slot) in keys.iter_mut().enumerate() {
             let key = *slot;
             let parting = previous.map_or(0, |previous| level_of_bit.parting(&previous, &key));

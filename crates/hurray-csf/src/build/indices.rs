@@ -30,11 +30,20 @@ pub enum Indices<'a, I> {
 pub trait Coordinate: Copy + Send + Sync + sealed::Widen {}
 
 mod sealed {
-    pub trait Widen {
+    use zerocopy::{FromBytes, Immutable, IntoBytes};
+
+    pub trait Widen: IntoBytes + Immutable + Sized {
+        /// Whether some numbers of the type are below 0.
+        const SIGNED: bool;
         /// The bits, sign-extended to 64.
         fn widen(self) -> u64;
         /// Whether the number is below 0.
         fn below_zero(self) -> bool;
+        /// The numbers where they are, if their type is `u64` or the same by another name.
+        fn as_words(numbers: &[Self]) -> Option<&[u64]> {
+            let is_word = size_of::<Self>() == size_of::<u64>() && !Self::SIGNED;
+            is_word.then(|| <[u64]>::ref_from_bytes(numbers.as_bytes()).ok()).flatten()
+        }
     }
 }
 
@@ -42,6 +51,7 @@ macro_rules! coordinates {
     ($($unsigned:ty, $signed:ty;)*) => {$(
         impl Coordinate for $unsigned {}
         impl sealed::Widen for $unsigned {
+            const SIGNED: bool = false;
             #[inline]
             fn widen(self) -> u64 {
                 self as u64
@@ -53,6 +63,7 @@ macro_rules! coordinates {
         }
         impl Coordinate for $signed {}
         impl sealed::Widen for $signed {
+            const SIGNED: bool = true;
             #[inline]
             fn widen(self) -> u64 {
                 (self as i64).cast_unsigned()
@@ -112,6 +123,11 @@ pub(crate) trait Source: Sync {
     /// returns whether a coordinate is negative.
     fn fill(&self, start: usize, block: &mut Block) -> bool;
 
+    /// The indices where they are, if they are rows of `u64`.
+    fn rows(&self) -> Option<&[u64]> {
+        None
+    }
+
     /// Reads the `len` entries from `start` on, at most [`BLOCK`].
     fn read(&self, start: usize, len: usize, block: &mut Block) {
         block.len = len;
@@ -157,6 +173,11 @@ impl<'a, I: Coordinate> Checked<'a, I> {
 impl<I: Coordinate> Source for Checked<'_, I> {
     fn len(&self) -> usize {
         self.len
+    }
+
+    fn rows(&self) -> Option<&[u64]> {
+        let Indices::Rows(rows) = self.indices else { return None };
+        I::as_words(rows)
     }
 
     fn fill(&self, start: usize, block: &mut Block) -> bool {

@@ -9,6 +9,7 @@
 
 use hurray_format::{ModeOrder, Shape, Words};
 
+use super::emit::Partings;
 use super::error::BuildError;
 use super::indices::{BLOCK, Block, Source, check_bounds};
 use super::tasks;
@@ -90,6 +91,53 @@ impl KeyLayout {
         &self.fields
     }
 
+    /// Packs rows where they are, from entry `start` on; of ranks that are common, since the
+    /// compiler has to know the rank for this to be fast. Returns whether it did, and all of them
+    /// are in range.
+    fn pack_rows<const W: usize>(
+        &self,
+        rows: &[u64],
+        start: usize,
+        shape: &Shape,
+        keys: &mut [Key<W>],
+    ) -> bool {
+        match self.fields.len() {
+            3 => self.pack_rows_of::<W, 3>(rows.as_chunks().0, start, shape, keys),
+            4 => self.pack_rows_of::<W, 4>(rows.as_chunks().0, start, shape, keys),
+            _ => false,
+        }
+    }
+
+    fn pack_rows_of<const W: usize, const RANK: usize>(
+        &self,
+        rows: &[[u64; RANK]],
+        start: usize,
+        shape: &Shape,
+        keys: &mut [Key<W>],
+    ) -> bool {
+        let (mut words, mut shifts, mut largest) = ([0; RANK], [0; RANK], [0; RANK]);
+        for field in &self.fields {
+            let size = shape.dimensions()[field.dimension];
+            if size == 0 {
+                return false;
+            }
+            words[field.dimension] = field.word;
+            shifts[field.dimension] = field.shift;
+            largest[field.dimension] = if size == Shape::DYNAMIC { u64::MAX } else { size - 1 };
+        }
+        let mut any_outside = false;
+        for (key, row) in keys.iter_mut().zip(&rows[start..]) {
+            let mut packed = [0; W];
+            for dimension in 0..RANK {
+                // No mask: a coordinate in range fits its field.
+                packed[words[dimension] % W] |= row[dimension] << shifts[dimension];
+                any_outside |= row[dimension] > largest[dimension];
+            }
+            *key = packed;
+        }
+        !any_outside
+    }
+
     /// The logical index of a key.
     pub(crate) fn index<const W: usize>(&self, key: &Key<W>) -> Vec<u64> {
         let mut index = vec![0; self.fields.len()];
@@ -120,6 +168,11 @@ pub(crate) struct LevelOfBit<const W: usize> {
 }
 
 impl<const W: usize> LevelOfBit<W> {
+    /// The number of levels.
+    pub(crate) fn rank(&self) -> usize {
+        self.rank
+    }
+
     /// The outermost level at which two keys differ, the rank if they are equal.
     #[inline]
     pub(crate) fn parting(&self, a: &Key<W>, b: &Key<W>) -> usize {
@@ -137,8 +190,8 @@ impl<const W: usize> LevelOfBit<W> {
 pub(crate) struct Packed {
     /// `W` words each.
     pub(crate) keys: Words,
-    /// Whether no key is smaller than the one before.
-    pub(crate) is_sorted: bool,
+    /// Where they part, piece by piece, if no key is smaller than the one before.
+    pub(crate) sorted: Option<Vec<Partings>>,
 }
 
 /// Packs the index of every entry and checks it against the shape. One parallel pass.
@@ -153,12 +206,17 @@ pub(crate) fn pack<const W: usize>(
     let mut words = Words::zeroed(source.len() * W);
     let keys: &mut [Key<W>] = words.as_chunks_mut().0;
     let pieces: Vec<_> = keys.chunks_mut(TASK).enumerate().collect();
-    let sorted_pieces: Vec<Result<bool, BuildError>> = tasks::map_with(
+    let level_of_bit = layout.level_of_bit();
+    let partings: Vec<Result<Option<Partings>, BuildError>> = tasks::map_with(
         pieces,
         || Block::new(shape.rank()),
         |block, (task, keys)| {
             for (number, keys) in keys.chunks_mut(BLOCK).enumerate() {
                 let start = task * TASK + number * BLOCK;
+                if source.rows().is_some_and(|rows| layout.pack_rows(rows, start, shape, keys)) {
+                    continue;
+                }
+                // Any other form, or something is wrong.
                 source.read(start, keys.len(), block);
                 check_bounds(block, start, shape)?;
                 for field in &layout.fields {
@@ -167,16 +225,15 @@ pub(crate) fn pack<const W: usize>(
                     }
                 }
             }
-            Ok(in_order(keys))
+            Ok(in_order(keys).then(|| Partings::count(keys, &level_of_bit)))
         },
     );
-    let mut is_sorted = true;
-    for piece in sorted_pieces {
-        is_sorted &= piece?;
-    }
-    let seams = (TASK..keys.len()).step_by(TASK);
-    is_sorted = is_sorted && seams.into_iter().all(|seam| in_order(&keys[seam - 1..=seam]));
-    Ok(Packed { keys: words, is_sorted })
+    // An error comes before anything else.
+    let partings = partings.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let mut seams = (TASK..keys.len()).step_by(TASK);
+    let sorted = partings.into_iter().collect::<Option<_>>();
+    let sorted = sorted.filter(|_| seams.all(|seam| in_order(&keys[seam - 1..=seam])));
+    Ok(Packed { keys: words, sorted })
 }
 
 /// Whether no key is smaller than the one before.

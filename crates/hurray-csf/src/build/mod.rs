@@ -31,6 +31,7 @@ pub(crate) use tasks::{map, map_with};
 use crate::tensor::Tensor;
 use crate::tree::Csf;
 use duplicates::{MergeError, Merger};
+use emit::{Counts, Partings};
 use keys::{Key, KeyLayout};
 use payload::{Payload, WholeBytes};
 
@@ -160,16 +161,18 @@ impl Builder {
         layout: &KeyLayout,
         merger: &Merger,
     ) -> Result<Tensor, BuildError> {
-        let keys::Packed { mut keys, is_sorted } = keys::pack::<W>(source, &self.shape, layout)?;
+        let keys::Packed { mut keys, sorted } = keys::pack::<W>(source, &self.shape, layout)?;
         let whole_bytes = WholeBytes::new(values);
-        let mut sorted_values;
-        if is_sorted {
-            sorted_values = whole_bytes.copy();
+        let (mut sorted_values, partings);
+        if let Some(sorted) = sorted {
+            (sorted_values, partings) = (whole_bytes.copy(), sorted);
         } else {
-            (keys, sorted_values) = sort::sort::<W>(&keys, &whole_bytes.payload());
+            let level_of_bit = layout.level_of_bit();
+            let examine = |keys: &[Key<W>]| Partings::count(keys, &level_of_bit);
+            (keys, sorted_values, partings) = sort::sort(&keys, &whole_bytes.payload(), examine);
             sorted_values = whole_bytes.gather(sorted_values);
         }
-        let mut counts = emit::count::<W>(keys.as_chunks().0, layout);
+        let mut counts = Counts::of_pieces::<W>(keys.as_chunks().0, partings, layout);
         if counts.duplicates > 0 || merger.drops_zeros() {
             let slots: &mut [Key<W>] = keys.as_chunks_mut().0;
             let kept = merger
@@ -177,7 +180,7 @@ impl Builder {
                 .map_err(|error| locate(error, source))?;
             keys.truncate(kept * W);
             sorted_values.truncate(kept * whole_bytes.width);
-            counts = emit::count::<W>(keys.as_chunks().0, layout);
+            counts = Counts::new::<W>(keys.as_chunks().0, layout);
         }
         let levels = emit::fill::<W>(keys, layout, &counts);
         let tree = Csf::new(self.shape.clone(), mode_order, levels)
@@ -221,7 +224,7 @@ pub(crate) fn first_duplicate(
     let layout = KeyLayout::new(shape, &ModeOrder::identity(shape.rank())?, source)?;
     with_words!(layout.words(), W => {
         let keys = keys::pack::<W>(source, shape, &layout)?.keys;
-        let (keys, positions) = sort::sort::<W>(&keys, &Payload::Position);
+        let (keys, positions, _) = sort::sort::<W, _>(&keys, &Payload::Position, |_| ());
         let keys: &[Key<W>] = keys.as_chunks().0;
         let position = |at: usize| to_usize(u64::from_le_bytes(positions.as_chunks().0[at]));
         let second = (1..keys.len()).find(|&at| keys[at - 1] == keys[at]);

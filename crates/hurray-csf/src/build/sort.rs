@@ -38,8 +38,13 @@ struct Record<const W: usize> {
 /// A payload where it is stored.
 type Stored = [u8; 8];
 
-/// Sorts entries. Returns their keys, `W` words each, and the 8 bytes of each one's payload.
-pub(crate) fn sort<const W: usize>(keys: &[u64], payload: &Payload<'_>) -> (Words, AlignedBytes) {
+/// Sorts entries. Returns their keys, `W` words each, the 8 bytes of each one's payload, and what
+/// `examine` makes of each piece of the sorted keys while it is in the cache.
+pub(crate) fn sort<const W: usize, T: Send>(
+    keys: &[u64],
+    payload: &Payload<'_>,
+    examine: impl Fn(&[Key<W>]) -> T + Sync + Send,
+) -> (Words, AlignedBytes, Vec<T>) {
     let keys: &[Key<W>] = keys.as_chunks().0;
     let mut sorted_keys = Words::zeroed(keys.len() * W);
     let mut sorted_payloads = AlignedBytes::zeroed(keys.len() * size_of::<Stored>());
@@ -49,10 +54,11 @@ pub(crate) fn sort<const W: usize>(keys: &[u64], payload: &Payload<'_>) -> (Word
     let pieces = (lengths.into_iter())
         .map(|length| (take(&mut to_keys, length), take(&mut to_payloads, length)))
         .collect();
-    tasks::map_with(pieces, Scratch::new, |scratch, (keys, payloads)| {
+    let examined = tasks::map_with(pieces, Scratch::new, |scratch, (keys, payloads)| {
         scratch.sort_piece(keys, payloads);
+        examine(keys)
     });
-    (sorted_keys, sorted_payloads)
+    (sorted_keys, sorted_payloads, examined)
 }
 
 /// Splits off the first `length` items of a slice.
