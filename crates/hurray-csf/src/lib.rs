@@ -29,6 +29,7 @@
 //! With the default feature `parallel` everything that takes a pass over a tensor runs on the
 //! threads of the caller's rayon pool. Results do not depend on it.
 
+mod batch;
 pub mod build;
 pub mod compressed;
 mod convert;
