@@ -43,6 +43,7 @@ pub mod reader;
 mod source;
 pub mod tensor;
 pub mod tns;
+mod unfinished;
 mod verify;
 pub mod writer;
 

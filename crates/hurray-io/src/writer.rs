@@ -87,6 +87,12 @@ impl Writer {
         })
     }
 
+    /// Where the bytes are until the file is finished; see [`AtomicFile::temporary_path`].
+    #[must_use]
+    pub fn temporary_path(&self) -> &Path {
+        self.out.get_ref().temporary_path()
+    }
+
     /// Adds a key with its value to the metadata of the file, at any time before it is finished.
     /// Only what is known before the first tensor is announced in the header, which readers do
     /// not need.
