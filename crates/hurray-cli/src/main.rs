@@ -9,6 +9,7 @@ mod demo;
 mod failure;
 mod get;
 mod inspect;
+mod interrupt;
 mod open;
 mod output;
 mod place;
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
         Command::Get(arguments) => get::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
     };
+    interrupt::settle();
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),

@@ -5,8 +5,8 @@
 //! failure at any moment leaves it where it is. The temporary file is removed when the writer is
 //! dropped. Only a process that is killed leaves it behind, under a name that says what it is:
 //! `.NAME.unfinished-0`, or another number. The next writer of the same target removes it, which
-//! the lock on the files of live writers tells apart. A program that handles signals can remove the
-//! file at [`AtomicFile::temporary_path`]; this library installs no handlers.
+//! the lock on the files of live writers tells apart. This library handles no signals; a program that
+//! does can remove its temporary files by [`AtomicFile::unfinished`].
 //!
 //! A target that is a symbolic link stays one: what it leads to is replaced. Other hard links to the
 //! old file keep the old contents. Folders, pipes and devices are refused.
@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use crate::error::Error;
+pub use crate::unfinished::Unfinished;
 use crate::unfinished::{self, folder};
 
 /// A file that is being written and takes its place with [`AtomicFile::commit`].
@@ -58,14 +59,17 @@ impl AtomicFile {
         let mut target = path.to_owned();
         let mut replaced = None;
         // A link that leads nowhere exists as well.
-        if fs::symlink_metadata(path).is_ok() {
+        if let Ok(found) = fs::symlink_metadata(path) {
             if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
                 return Err(Error::NotAFile { path: target });
             }
             if !overwrite {
                 return Err(Error::Exists { path: target });
             }
-            target = fs::canonicalize(path).map_err(Error::io(path, "find the file to replace"))?;
+            if found.is_symlink() {
+                target =
+                    fs::canonicalize(path).map_err(Error::io(path, "find the file to replace"))?;
+            }
             let metadata = fs::metadata(&target).map_err(Error::io(path, "look at the file"))?;
             replaced = Some(metadata.permissions());
         }
@@ -96,10 +100,12 @@ impl AtomicFile {
         &self.target
     }
 
-    /// Where the bytes are until then.
-    #[must_use]
-    pub fn temporary_path(&self) -> &Path {
-        self.temporary.path()
+    /// The temporary file, for whoever has to remove it when a signal ends the program.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the process has too many files open.
+    pub fn unfinished(&self) -> Result<Unfinished, Error> {
+        Unfinished::new(&self.temporary).map_err(Error::io(&self.target, "share the file"))
     }
 
     /// Puts the file in its place: waits for the disk, renames it, and waits for the folder.
@@ -239,7 +245,7 @@ mod tests {
         let path = folder.path().join("a");
         fs::write(&path, "old").unwrap();
         let file = AtomicFile::create(&path, true).unwrap();
-        fs::remove_file(file.temporary_path()).unwrap();
+        file.unfinished().unwrap().remove().unwrap();
         let error = file.commit().unwrap_err().to_string();
         assert!(error.ends_with(": the temporary file was removed"), "{error}");
         assert_eq!(fs::read(&path).unwrap(), b"old");

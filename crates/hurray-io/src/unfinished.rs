@@ -12,7 +12,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
@@ -24,6 +24,30 @@ const MAX_NAME: usize = 200;
 /// writers of one target were killed at the same time.
 #[cfg(unix)]
 const SWEPT: u16 = 16;
+
+/// The temporary file of an [`AtomicFile`](crate::AtomicFile), to be removed from elsewhere: by the
+/// thread that handles the signals of a program, before the program ends without dropping anything.
+#[derive(Debug)]
+pub struct Unfinished {
+    file: fs::File,
+    path: PathBuf,
+}
+
+impl Unfinished {
+    pub(crate) fn new(file: &NamedTempFile) -> io::Result<Self> {
+        Ok(Self { file: file.as_file().try_clone()?, path: file.path().to_owned() })
+    }
+
+    /// Removes the file unless it is at its target already, or gone. Afterwards
+    /// [`AtomicFile::commit`](crate::AtomicFile::commit) fails.
+    ///
+    /// # Errors
+    /// What the system says if it cannot be removed.
+    pub fn remove(&self) -> io::Result<()> {
+        // By now another writer may have a file of this name.
+        if is_at(&self.file, &self.path) { fs::remove_file(&self.path) } else { Ok(()) }
+    }
+}
 
 /// Sweeps up what was left behind for `target` and makes a locked temporary file beside it, which
 /// from the first moment on allows no more than the file that it `replaces`, if it replaces one.
@@ -118,8 +142,6 @@ mod unix {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use std::path::PathBuf;
-
     use super::*;
 
     fn create(target: &Path) -> NamedTempFile {
@@ -186,6 +208,19 @@ mod tests {
         assert!(!is_at(&old, &path));
         assert!(unix::remove_if_stale(&path).is_err());
         assert!(is_at(live.as_file(), &path));
+    }
+
+    #[test]
+    fn only_ones_own_file_is_removed_from_elsewhere() {
+        let (folder, target) = target();
+        let first = create(&target);
+        let unfinished = Unfinished::new(&first).unwrap();
+        first.persist(&target).unwrap();
+        let second = create(&target);
+        unfinished.remove().unwrap();
+        assert_eq!(names(&folder), [".a.unfinished-0", "a"]);
+        Unfinished::new(&second).unwrap().remove().unwrap();
+        assert_eq!(names(&folder), ["a"]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use hurray_format::{FormatError, Mode, Shape, TensorDescriptor, Values};
 
 use zerocopy::IntoBytes;
 
-use crate::atomic::AtomicFile;
+use crate::atomic::{AtomicFile, Unfinished};
 use crate::composite;
 use crate::error::{Error, TensorError};
 
@@ -87,10 +87,12 @@ impl Writer {
         })
     }
 
-    /// Where the bytes are until the file is finished; see [`AtomicFile::temporary_path`].
-    #[must_use]
-    pub fn temporary_path(&self) -> &Path {
-        self.out.get_ref().temporary_path()
+    /// The temporary file, for whoever has to remove it when a signal ends the program.
+    ///
+    /// # Errors
+    /// As [`AtomicFile::unfinished`].
+    pub fn unfinished(&self) -> Result<Unfinished, Error> {
+        self.out.get_ref().unfinished()
     }
 
     /// Adds a key with its value to the metadata of the file, at any time before it is finished.

@@ -44,6 +44,12 @@ pub enum TextError {
         /// The name of the file, if it has one.
         name: Option<String>,
     },
+    /// The size or the time of the file is not what it was when the reading began.
+    #[error("{}the text was changed while it was read", prefix(.name))]
+    Changed {
+        /// The name of the file, if it has one.
+        name: Option<String>,
+    },
     /// The text cannot be had: the input failed, or compressed text is damaged or cut short.
     #[error("{}{}: {source}", prefix(.name), reading_failed(*.after_line))]
     Io {

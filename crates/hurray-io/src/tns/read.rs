@@ -83,14 +83,20 @@ impl Entries {
 /// Reads a text file, compressed with gzip or not; its bytes tell. See [`read()`].
 ///
 /// # Errors
-/// [`TextError`] if the file cannot be read or is not text of this form; it names the file by
-/// its path.
+/// [`TextError`] if the file cannot be read, is not text of this form, or is changed meanwhile; it
+/// names the file by its path.
 pub fn read_path(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Entries, TextError> {
     let path = path.as_ref();
     let options = ReadOptions { name: Some(path.display().to_string()), ..options.clone() };
-    match File::open(path) {
-        Ok(file) => read(file, &options),
-        Err(source) => Err(TextError::Io { name: options.name, after_line: 0, source }),
+    let io_error = |source| TextError::Io { name: options.name.clone(), after_line: 0, source };
+    let file = File::open(path).map_err(io_error)?;
+    let state = || file.metadata().map(|file| (file.is_file(), file.len(), file.modified().ok()));
+    let before = state().map_err(io_error)?;
+    let entries = read(&file, &options);
+    // Whatever was made of a part of the lines is no result, nor is the mistake found there.
+    match before.0 && state().map_err(io_error)? != before {
+        true => Err(TextError::Changed { name: options.name }),
+        false => entries,
     }
 }
 
