@@ -412,6 +412,76 @@ fn an_input_that_fails_says_after_which_line() {
     assert_eq!(error, "a.tns, line 2, column 7: `x` is not a number");
 }
 
+#[test]
+fn a_file_that_is_changed_while_it_is_read_is_refused_whatever_was_read_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.tns");
+    let lines = "1 1 1 1\n2 2 2 2\n".repeat(50_000);
+    let (half, more) = (lines.len() as u64 / 2, lines.len() as u64 * 2);
+    for length in [0, 7, half, half + 5, lines.len() as u64 - 1, lines.len() as u64 + 1, more] {
+        std::fs::write(&path, &lines).unwrap();
+        let once = std::sync::Once::new();
+        let change = |_| {
+            once.call_once(|| {
+                let file = std::fs::File::options().write(true).open(&path).unwrap();
+                file.set_len(length).unwrap();
+            });
+        };
+        let options =
+            ReadOptions { progress: Some(&change), block_size: 1000, ..Default::default() };
+        let error = tns::read_path(&path, &options).unwrap_err();
+        assert!(matches!(error, tns::TextError::Changed { .. }), "{length}: {error}");
+        assert!(error.to_string().ends_with("a.tns: the text was changed while it was read"));
+    }
+}
+
+#[test]
+fn numbers_have_the_forms_that_are_listed_and_no_other() {
+    let accepted = [
+        ("-.5", -0.5),
+        ("5.", 5.0),
+        ("+5", 5.0),
+        ("00012", 12.0),
+        ("1E-3", 1e-3),
+        ("0e99999", 0.0),
+        ("1e-99999", 0.0),
+        ("-iNf", f64::NEG_INFINITY),
+        ("+Infinity", f64::INFINITY),
+    ];
+    for (text, value) in accepted {
+        assert_eq!(floats(&read(format!("1 1 1 {text}")).unwrap()), [value], "{text}");
+    }
+    assert!(floats(&read("1 1 1 -NaN").unwrap())[0].is_nan());
+    let refused = [
+        "0x1p3", "0x10", "1_000", "1e", "1e+", ".", "+", "--1", "1.2.3", "1e5.0", "infin",
+        "nan(1)", "1d3", "\u{664}", "1f", "1e--5", "e5",
+    ];
+    for text in refused {
+        let found = error(format!("1 1 1 1\n1 1 1 {text}"));
+        assert_eq!(found, format!("line 2, column 7: `{text}` is not a number"));
+    }
+}
+
+#[test]
+fn a_column_of_millions_of_bytes_is_read_or_quoted_by_its_beginning() {
+    let digits = "7".repeat(1_000_000);
+    assert_eq!(floats(&read(format!("1 1 1 0.{digits}")).unwrap()), [7.0 / 9.0]);
+    assert_eq!(floats(&read(format!("1 1 1 {digits}e-1000000")).unwrap()), [7.0 / 9.0]);
+    let zeros = "0".repeat(1_000_000);
+    assert_eq!(read(format!("{zeros}2 1 1 1")).unwrap().shape.dimensions(), [2, 1, 1]);
+    assert_eq!(floats(&read(format!("1 1 1 {zeros}1.5")).unwrap()), [1.5]);
+    for text in [&digits[..], &"x".repeat(1_000_000), &"-".repeat(1_000_000)] {
+        for line in [format!("{text} 1 1 1"), format!("1 1 1 {text}")] {
+            let error = error(line);
+            assert!(error.len() < 250, "{error}");
+            assert!(
+                error.contains("... (1000000 bytes)") || error.contains("...` (1000000 bytes)"),
+                "{error}"
+            );
+        }
+    }
+}
+
 #[cfg(feature = "gzip")]
 mod gzip {
     use std::io::Write;
@@ -450,6 +520,15 @@ mod gzip {
         let crc = damaged.len() - 8;
         damaged[crc] ^= 1;
         assert!(error(damaged).starts_with("reading failed after line "));
+    }
+
+    #[test]
+    fn very_many_members_are_no_deep_recursion() {
+        let empty = member(b"");
+        let text = [empty.repeat(100_000), member(b"1 1 1 1.5\n"), empty.repeat(1000)].concat();
+        assert_eq!(floats(&read(&text).unwrap()), [1.5]);
+        let error = error([&text[..], b"garbage"].concat());
+        assert!(error.starts_with("reading failed after line 1: "), "{error}");
     }
 
     #[test]
