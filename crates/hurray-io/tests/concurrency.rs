@@ -16,7 +16,7 @@ const SHAPE: [u64; 3] = [50, 60, 70];
 fn value(index: [u64; 3]) -> Option<f64> {
     let [i, j, k] = index;
     let number = (i * 60 + j) * 70 + k;
-    (number * 7919 % 31 < 3).then(|| number as f64)
+    (number * 7919 % 31 < 3).then_some(number as f64)
 }
 
 fn tensor() -> Tensor {
