@@ -16,6 +16,7 @@ mod place;
 mod progress;
 mod verify;
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -68,7 +69,15 @@ fn main() -> ExitCode {
 /// Help and version as they are; an error in one line like all others.
 fn usage(error: &clap::Error) -> ExitCode {
     let is_help = error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
-    if !error.use_stderr() || is_help {
+    if !error.use_stderr() {
+        // Not `exit`, which takes a full disk for a success.
+        let printed = error.print().and_then(|()| io::stdout().flush());
+        return match printed {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => Failure::from(error).report(),
+        };
+    }
+    if is_help {
         error.exit();
     }
     let text = error.to_string();

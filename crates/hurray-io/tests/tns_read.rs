@@ -151,6 +151,17 @@ fn other_dialects_are_refused_by_name() {
 }
 
 #[test]
+fn lines_that_end_with_carriage_returns_only_are_not_one_entry() {
+    let alone = "a carriage return alone does not end a line; give lines ends of LF or CR LF";
+    for text in ["1 1 2 1\r1 3 4 2\r", "1 1 2 1\r1 3 4 2\r\n1 1 1 1 1 1 1 1\r\n"] {
+        assert_eq!(error(text), format!("line 1, column 8: {alone}"));
+    }
+    for text in ["1 1 2 1\r\n1 1 3 1 \r\n", "1 1 2 1 \r \n1 1 3 1#\r#\r\n"] {
+        assert_eq!(read_with(text, ReadOptions::default()).unwrap().nnz(), 2);
+    }
+}
+
+#[test]
 fn an_index_is_a_whole_number_without_sign() {
     for index in ["-1", "+1", "1.0", "1e3", "x", "0x1", "1,", "nan", "\u{A0}1"] {
         let found = index.replace('\u{A0}', r"\u{a0}");
@@ -249,7 +260,8 @@ fn only_tier_1_types_but_bool_are_read() {
 fn bytes_that_are_not_text_are_refused() {
     let not_text = |place, byte| {
         format!(
-            "{place}: byte {byte} does not belong into text; the file is not UTF-8 text or is damaged"
+            "{place}: byte {byte} does not belong into text; the file is not UTF-8 text \
+             (UTF-16 has to be converted) or is damaged"
         )
     };
     assert_eq!(error(b"1 1 1 1\n1 1 1\0 1\n"), not_text("line 2, column 6", "0x00"));
