@@ -78,7 +78,7 @@ fn guided(root: &Path, name: &str, seconds: u64) -> Result<Command> {
     command
         .current_dir(root.join("fuzz"))
         .args(["bolero", "test", "--sanitizer", "NONE", "--timeout", "10s"])
-        .args(["--time", &format!("{seconds}s")])
+        .args(["-T", &format!("{seconds}s")])
         .arg("--target-dir")
         .arg(target.join("fuzz"))
         .arg("--corpus-dir")
