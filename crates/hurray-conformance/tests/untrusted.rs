@@ -100,32 +100,42 @@ fn pointers_that_all_claim_everything_do_not_multiply_the_entries() {
     }
 }
 
-/// The worked example, and what its last level becomes.
-fn shrinking(order: &[u8]) -> Csf<Changing<u64>> {
-    let quiet = |words: &[u64]| Changing::new(vec![words.to_vec()], &[]);
-    let levels = vec![
-        Level { pos: quiet(&[0, 2]), crd: quiet(&[0, 1]) },
-        Level { pos: quiet(&[0, 2, 3]), crd: quiet(&[0, 2, 1]) },
-        Level {
-            pos: quiet(&[0, 1, 2, 4]),
-            crd: Changing::new(vec![vec![1, 3, 0, 2], vec![1], vec![]], order),
-        },
-    ];
-    Csf::new(Shape::new([2, 3, 4]).unwrap(), ModeOrder::identity(3).unwrap(), levels).unwrap()
+/// The worked example; array `changing` of it, `pos` and `crd` of the outermost level first, loses
+/// as many words as `order` says.
+fn shrinking(changing: usize, order: &[u8]) -> Csf<Changing<u64>> {
+    let example: [&[u64]; 6] =
+        [&[0, 2], &[0, 1], &[0, 2, 3], &[0, 2, 1], &[0, 1, 2, 4], &[1, 3, 0, 2]];
+    let storage = |number: usize| {
+        let words = example[number];
+        let slices = (0..=words.len()).rev().map(|length| words[..length].to_vec()).collect();
+        Changing::new(slices, if number == changing { order } else { &[] })
+    };
+    let levels = (0..3).map(|level| Level { pos: storage(2 * level), crd: storage(2 * level + 1) });
+    let (shape, mode_order) = (Shape::new([2, 3, 4]).unwrap(), ModeOrder::identity(3).unwrap());
+    Csf::new(shape, mode_order, levels.collect()).unwrap()
 }
 
+/// The last level of the worked example.
+const LEAVES: usize = 5;
+
 #[test]
-fn a_fiber_whose_storage_shrinks_is_shorter() {
-    // How many looks there are is not part of any promise, so it shrinks at each in turn.
-    for look in 0..12 {
-        for smaller in [1, 2] {
-            let mut order = vec![0; 20];
-            order[look..].fill(smaller);
-            let tree = shrinking(&order);
-            for part in [tree.subtree(&[1, 1]), tree.subtree_range(&[1, 1], 0..4)] {
-                let part = part.unwrap();
-                let (_, leaves) = count(part.fibers());
-                assert!(leaves <= part.nnz() && part.leaf_range().end <= 4);
+fn storage_that_shrinks_at_any_look_gives_no_more_than_there_was() {
+    // How many looks there are is not part of any promise, so it shrinks at each in turn, for good.
+    for changing in 0..6 {
+        for look in 1..12u8 {
+            for lost in 1..5 {
+                let mut order = vec![0; 400];
+                order[usize::from(look)..].fill(lost);
+                let tree = shrinking(changing, &order);
+                for part in [tree.subtree(&[]), tree.subtree(&[1]), tree.subtree(&[1, 1])] {
+                    let part = part.unwrap();
+                    let (_, leaves) = count(part.fibers());
+                    assert!(leaves <= part.nnz() && part.leaf_range().end <= 4);
+                }
+                let range = tree.subtree_range(&[1, 1], 0..4).unwrap();
+                assert!(count(range.fibers()).1 <= range.nnz());
+                let decisions = [look; 200];
+                exercise::tree(&tree, Storage::Changing(4), &mut Choices::new(&decisions));
             }
         }
     }
@@ -139,8 +149,10 @@ fn storage_that_changes_at_every_look_gives_answers_that_end() {
         let decisions: Vec<u8> = (0..200).map(|at| start.wrapping_mul(at | 1)).collect();
         let mut order = order;
         order[0] = 0;
-        let tree = shrinking(&order);
-        exercise::tree(&tree, Storage::Changing(4), &mut Choices::new(&decisions));
+        for changing in 0..6 {
+            let tree = shrinking(changing, &order);
+            exercise::tree(&tree, Storage::Changing(4), &mut Choices::new(&decisions));
+        }
     }
 }
 
@@ -149,7 +161,7 @@ fn values_that_are_gone_are_in_no_list_no_tree_and_no_text() {
     // They are there when the tensor is put together, and at no later look.
     let values = Changing::new(vec![vec![7u8; 4], vec![7; 3]], &[0, 1, 1, 1, 1, 1, 1, 1]);
     let values = Values::new(ElementType::Uint8, 4, &values).unwrap();
-    let tensor = Tensor::new(shrinking(&[]), values).unwrap();
+    let tensor = Tensor::new(shrinking(LEAVES, &[]), values).unwrap();
     assert_eq!(tensor.values().len(), 4);
     assert_eq!(tensor.to_coo().nnz(), 0);
     let turned = tensor.to_mode_order(ModeOrder::new([2, 0, 1]).unwrap());

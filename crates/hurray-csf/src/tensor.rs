@@ -1,14 +1,14 @@
 //! A tree together with the values of its leaves.
 
 use hurray_format::cast::to_u64;
-use hurray_format::{AlignedBytes, FormatError, TensorDescriptor, Values, Words};
+use hurray_format::{AlignedBytes, AlignedWords, FormatError, TensorDescriptor, Values};
 use zerocopy::IntoBytes;
 
 use crate::tree::Csf;
 
 /// A sparse tensor: a tree, and one value per leaf.
 #[derive(Clone, Debug)]
-pub struct Tensor<S = Words, B = AlignedBytes> {
+pub struct Tensor<S = AlignedWords, B = AlignedBytes> {
     tree: Csf<S>,
     values: Values<B>,
 }

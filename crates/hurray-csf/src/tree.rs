@@ -6,7 +6,7 @@
 //! give wrong answers, never a panic or an endless loop.
 
 use hurray_format::layout::{CsfLayout, LayoutDescriptor};
-use hurray_format::{ModeOrder, Shape, Words, cast::to_u64};
+use hurray_format::{AlignedWords, ModeOrder, Shape, cast::to_u64};
 
 use crate::error::StructureError;
 
@@ -63,7 +63,7 @@ pub struct Level<S> {
 /// # Ok::<(), hurray_csf::StructureError>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Csf<S = Words> {
+pub struct Csf<S = AlignedWords> {
     shape: Shape,
     mode_order: ModeOrder,
     levels: Vec<Level<S>>,

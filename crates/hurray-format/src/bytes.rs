@@ -1,8 +1,8 @@
 //! Owned bytes that every element type can be viewed in.
 //!
 //! Large ones are mappings of their own, for which the system is asked to use huge pages where it
-//! can: touching memory for the first time is several times as fast then, and that is a good part
-//! of what building or reading a large tensor costs. All of them are zero until written.
+//! can: touching memory for the first time is about three times as fast then, and that is a good
+//! part of what building or reading a large tensor costs. All of them are zero until written.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};

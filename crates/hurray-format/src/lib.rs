@@ -52,4 +52,4 @@ pub use layout::{CooLayout, CsfLayout, LayoutDescriptor};
 pub use mode_order::ModeOrder;
 pub use quantization::{Dequantizer, Quantization};
 pub use shape::Shape;
-pub use words::Words;
+pub use words::AlignedWords;

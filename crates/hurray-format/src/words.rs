@@ -11,17 +11,17 @@ use crate::bytes::AlignedBytes;
 /// [`AlignedBytes`]. A slice in every other respect.
 ///
 /// ```
-/// use hurray_format::Words;
+/// use hurray_format::AlignedWords;
 ///
-/// let mut words = Words::from(&[3, 4][..]);
+/// let mut words = AlignedWords::from(&[3, 4][..]);
 /// words.extend_from_slice(&[5]);
 /// words[0] = 2;
 /// assert_eq!(words[..], [2, 4, 5]);
 /// ```
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Words(AlignedBytes);
+pub struct AlignedWords(AlignedBytes);
 
-impl Words {
+impl AlignedWords {
     /// `len` zeros, of which none is written here if they are many.
     ///
     /// # Panics
@@ -46,21 +46,21 @@ impl Words {
     }
 }
 
-impl From<&[u64]> for Words {
+impl From<&[u64]> for AlignedWords {
     /// Copies the words.
     fn from(words: &[u64]) -> Self {
         Self(AlignedBytes::from(words.as_bytes()))
     }
 }
 
-impl From<Vec<u64>> for Words {
+impl From<Vec<u64>> for AlignedWords {
     /// Copies the words.
     fn from(words: Vec<u64>) -> Self {
         Self::from(&words[..])
     }
 }
 
-impl Deref for Words {
+impl Deref for AlignedWords {
     type Target = [u64];
 
     #[inline]
@@ -69,21 +69,21 @@ impl Deref for Words {
     }
 }
 
-impl DerefMut for Words {
+impl DerefMut for AlignedWords {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u64] {
         <[u64]>::mut_from_bytes(&mut self.0).expect("whole words that are aligned")
     }
 }
 
-impl AsRef<[u64]> for Words {
+impl AsRef<[u64]> for AlignedWords {
     #[inline]
     fn as_ref(&self) -> &[u64] {
         self
     }
 }
 
-impl fmt::Debug for Words {
+impl fmt::Debug for AlignedWords {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self[..], f)
     }
@@ -95,14 +95,14 @@ mod tests {
 
     #[test]
     fn words_are_a_slice_that_can_grow_and_shrink() {
-        let mut words = Words::zeroed(1 << 19);
+        let mut words = AlignedWords::zeroed(1 << 19);
         assert_eq!((words.len(), words.iter().max()), (1 << 19, Some(&0)));
         words.truncate(1);
         words[0] = 7;
         words.extend_from_slice(&[8, u64::MAX]);
         assert_eq!(words[..], [7, 8, u64::MAX]);
         words.truncate(9);
-        assert_eq!(words, Words::from(vec![7, 8, u64::MAX]));
-        assert_eq!(format!("{:?}", Words::from(&[1, 2][..])), "[1, 2]");
+        assert_eq!(words, AlignedWords::from(vec![7, 8, u64::MAX]));
+        assert_eq!(format!("{:?}", AlignedWords::from(&[1, 2][..])), "[1, 2]");
     }
 }

@@ -34,7 +34,6 @@
 //! assert_eq!(read.values().as_slice::<f32>()?, [1.0, 2.0, 3.0, 4.0]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-
 //!
 //! # Read or map
 //! Both ways lead to the same [`File`], and all that follows is the same. What differs is who may do

@@ -4,7 +4,7 @@
 //! level below. So the levels are filled in pieces: count the nodes that each piece of the keys
 //! opens, add the counts up, and every piece knows which part of every level is its own.
 
-use hurray_format::{Words, cast::to_u64};
+use hurray_format::{AlignedWords, cast::to_u64};
 
 use super::keys::{Field, Key, KeyLayout, LevelOfBit};
 use super::sort::take;
@@ -90,18 +90,19 @@ struct Part<'a> {
 /// Fills the levels from keys without duplicates, outermost level first. One parallel pass; keys
 /// of one word become the coordinates of the leaves where they are.
 pub(crate) fn fill<const W: usize>(
-    mut words: Words,
+    mut words: AlignedWords,
     layout: &KeyLayout,
     counts: &Counts,
-) -> Vec<Level<Words>> {
+) -> Vec<Level<AlignedWords>> {
     let keys: &mut [Key<W>] = words.as_chunks_mut().0;
     let leaf = layout.fields().len() - 1;
     let nodes_at = |level: usize| counts.pieces.iter().map(|(_, nodes)| nodes[level]).sum();
     let node_counts: Vec<usize> = (0..=leaf).map(nodes_at).collect();
     // Of every level above the leaves, the coordinates and where the children begin.
-    let mut crd: Vec<Words> = node_counts[..leaf].iter().map(|&n| Words::zeroed(n)).collect();
-    let mut children: Vec<Words> =
-        node_counts[..leaf].iter().map(|&n| Words::zeroed(n + 1)).collect();
+    let mut crd: Vec<AlignedWords> =
+        node_counts[..leaf].iter().map(|&n| AlignedWords::zeroed(n)).collect();
+    let mut children: Vec<AlignedWords> =
+        node_counts[..leaf].iter().map(|&n| AlignedWords::zeroed(n + 1)).collect();
 
     let mut parts: Vec<Vec<Part<'_>>> = counts.pieces.iter().map(|_| Vec::new()).collect();
     for (level, (crd, children)) in crd.iter_mut().zip(&mut children).enumerate() {
@@ -149,7 +150,7 @@ pub(crate) fn fill<const W: usize>(
     let leaves = if W == 1 {
         words
     } else {
-        let mut leaves = Words::zeroed(keys.len());
+        let mut leaves = AlignedWords::zeroed(keys.len());
         let pieces = leaves.chunks_mut(TASK).zip(keys.chunks(TASK)).collect();
         tasks::map(pieces, |(leaves, keys): (&mut [u64], &[Key<W>])| {
             leaves.iter_mut().zip(keys).for_each(|(leaf, key)| *leaf = key[0]);
@@ -158,7 +159,7 @@ pub(crate) fn fill<const W: usize>(
     };
     crd.push(leaves);
 
-    let root = Words::from(&[0, to_u64(node_counts[0])][..]);
+    let root = AlignedWords::from(&[0, to_u64(node_counts[0])][..]);
     let pos = [root].into_iter().chain(children);
     pos.zip(crd).map(|(pos, crd)| Level { pos, crd }).collect()
 }

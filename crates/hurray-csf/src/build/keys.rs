@@ -7,7 +7,7 @@
 //! into one word; nothing limits the product of the dimensions, since more words are taken as
 //! needed, up to one per level.
 
-use hurray_format::{ModeOrder, Shape, Words};
+use hurray_format::{AlignedWords, ModeOrder, Shape};
 
 use super::emit::Partings;
 use super::error::BuildError;
@@ -189,7 +189,7 @@ impl<const W: usize> LevelOfBit<W> {
 /// The keys of all entries, in input order.
 pub(crate) struct Packed {
     /// `W` words each.
-    pub(crate) keys: Words,
+    pub(crate) keys: AlignedWords,
     /// Where they part, piece by piece, if no key is smaller than the one before.
     pub(crate) sorted: Option<Vec<Partings>>,
 }
@@ -203,7 +203,7 @@ pub(crate) fn pack<const W: usize>(
     shape: &Shape,
     layout: &KeyLayout,
 ) -> Result<Packed, BuildError> {
-    let mut words = Words::zeroed(source.len() * W);
+    let mut words = AlignedWords::zeroed(source.len() * W);
     let keys: &mut [Key<W>] = words.as_chunks_mut().0;
     let pieces: Vec<_> = keys.chunks_mut(TASK).enumerate().collect();
     let level_of_bit = layout.level_of_bit();

@@ -25,7 +25,7 @@ pub use error::BuildError;
 pub use indices::{Coordinate, Indices};
 
 pub(crate) use indices::{BLOCK, Block, Checked, Source};
-pub(crate) use keys::{Key, KeyLayout, largest_coordinates, pack};
+pub(crate) use keys::{Key, KeyLayout, Packed, largest_coordinates, pack};
 pub(crate) use payload::Payload;
 pub(crate) use sort::sort;
 pub(crate) use tasks::{map, map_with};
@@ -164,7 +164,7 @@ impl Builder {
         layout: &KeyLayout,
         merger: &Merger,
     ) -> Result<Tensor, BuildError> {
-        let keys::Packed { mut keys, sorted } = pack::<W>(source, &self.shape, layout)?;
+        let Packed { mut keys, sorted } = pack::<W>(source, &self.shape, layout)?;
         let whole_bytes = WholeBytes::new(values);
         let (mut sorted_values, partings);
         if let Some(sorted) = sorted {

@@ -9,7 +9,7 @@
 
 use std::cmp::Ordering;
 
-use hurray_format::{AlignedBytes, Words, cast::to_usize};
+use hurray_format::{AlignedBytes, AlignedWords, cast::to_usize};
 
 use super::indices::BLOCK;
 use super::keys::Key;
@@ -44,9 +44,9 @@ pub(crate) fn sort<const W: usize, T: Send>(
     keys: &[u64],
     payload: &Payload<'_>,
     examine: impl Fn(&[Key<W>]) -> T + Sync + Send,
-) -> (Words, AlignedBytes, Vec<T>) {
+) -> (AlignedWords, AlignedBytes, Vec<T>) {
     let keys: &[Key<W>] = keys.as_chunks().0;
-    let mut sorted_keys = Words::zeroed(keys.len() * W);
+    let mut sorted_keys = AlignedWords::zeroed(keys.len() * W);
     let mut sorted_payloads = AlignedBytes::zeroed(keys.len() * size_of::<Stored>());
     let mut to_keys = sorted_keys.as_chunks_mut().0;
     let mut to_payloads = sorted_payloads.as_chunks_mut().0;

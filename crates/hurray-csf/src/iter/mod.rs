@@ -244,6 +244,7 @@ impl<'a> Fibers<'a> {
     #[inline]
     fn next_run(&mut self) -> Option<Run<'a>> {
         let (node, _) = self.next_node()?;
+        // Both arrays reach to the last node: the span has leaves only where its levels do.
         let last = self.last_node.min(self.node_crd.len() - 1);
         let end = to_usize(self.run_end).min(last + 1).max(node + 1);
         self.node = end;

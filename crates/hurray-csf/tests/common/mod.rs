@@ -6,6 +6,15 @@ use hurray_format::cast::to_usize;
 use hurray_format::{ModeOrder, Shape};
 use proptest::prelude::*;
 
+pub(crate) fn shape(dimensions: &[u64]) -> Shape {
+    Shape::new(dimensions).unwrap()
+}
+
+/// Copies of `pos` and `crd` of all levels.
+pub(crate) fn levels<S: AsRef<[u64]>>(tree: &Csf<S>) -> Vec<(Vec<u64>, Vec<u64>)> {
+    (0..tree.rank()).map(|level| tree.level(level)).map(|(p, c)| (p.into(), c.into())).collect()
+}
+
 /// A tree of owned levels.
 pub(crate) fn tree(
     shape: &[u64],
@@ -192,4 +201,11 @@ pub(crate) fn any_broken() -> impl Strategy<Value = Csf<Vec<u64>>> {
         }
         Csf::new(shape, mode_order, levels).unwrap()
     })
+}
+
+/// Noise, the same in every run.
+pub(crate) fn noise(n: u64) -> u64 {
+    let n = (n + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let n = (n ^ (n >> 31)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    n ^ (n >> 29)
 }
