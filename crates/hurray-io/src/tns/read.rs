@@ -284,7 +284,9 @@ fn read_as<T: Number>(
         }
         next.map_err(|stop| stopped(stop, lines_before))?;
         // Nothing was appended before the second block.
-        if sum.values.is_empty() && let Some(length) = length {
+        if sum.values.is_empty()
+            && let Some(length) = length
+        {
             sum.make_room(&now, length);
         }
         std::mem::swap(&mut now, &mut other);
