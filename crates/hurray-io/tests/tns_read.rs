@@ -274,7 +274,8 @@ fn errors_name_the_file_and_can_be_matched() {
     assert!(error.to_string().starts_with("no/such/file.tns: cannot read the text: "));
 }
 
-/// A text of a few hundred lines with everything that can be skipped, and what it holds.
+/// A text of a few hundred lines with everything that can be skipped, and what it holds. Lines of
+/// the usual shape, and such that differ from it in their blanks, value or comment, take turns.
 fn long_text() -> (String, Vec<u64>, Vec<f64>, Vec<u64>) {
     let (mut text, mut coordinates, mut values, mut lines) =
         (String::new(), vec![], vec![], vec![]);
@@ -286,7 +287,13 @@ fn long_text() -> (String, Vec<u64>, Vec<f64>, Vec<u64>) {
         }
         let index = [i * i % 97, i, 1 << (i % 50)];
         let value = 0.1 * i as f64 - 3.0;
-        text += &format!("{} {}\t{}  {value:?}\n", index[0] + 1, index[1] + 1, index[2] + 1);
+        let [first, second, third] = index.map(|coordinate| coordinate + 1);
+        text += &match i % 8 {
+            0 => format!("{first} {second}\t{third}  {value:?}\n"),
+            1 => format!("{first} {second} {third} {value:e} # and a comment\n"),
+            2 => format!(" {first} {second} {third} {value:?}\r\n"),
+            _ => format!("{first} {second}\t{third} {value:?}\n"),
+        };
         line += 1;
         coordinates.extend(index);
         values.push(value);
@@ -305,7 +312,8 @@ fn in_pools(check: impl Fn() + Sync) {
 fn neither_blocks_nor_threads_change_the_result() {
     let (text, coordinates, values, lines) = long_text();
     in_pools(|| {
-        for block_size in [1, 2, 17, 100, 1000, 1 << 20] {
+        // Around every byte of some lines, and of more than one.
+        for block_size in (1..=150).chain([1000, 1 << 20]) {
             let options = ReadOptions { block_size, ..Default::default() };
             let entries = read_with(&text, options).unwrap();
             assert_eq!(entries.shape.dimensions(), [97, 300, (1 << 49) + 1]);

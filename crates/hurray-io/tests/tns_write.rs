@@ -122,7 +122,7 @@ proptest! {
         let shape = Some(Shape::new(vec![u64::MAX - 1; rank]).unwrap());
         let options = ReadOptions { index_base, shape, block_size, ..Default::default() };
         let entries = tns::read(&text[..], &options).unwrap();
-        prop_assert_eq!(entries.coordinates[..], coordinates);
+        prop_assert_eq!(&entries.coordinates[..], &coordinates[..]);
         prop_assert_eq!(entries.values.bytes(), values.as_bytes());
     }
 }

@@ -248,16 +248,12 @@ fn read_as<T: Number>(
             let rank = first_rank(now.lines.text(), options.pattern, options.shape.as_ref());
             let rank = rank
                 .map_err(|(line, column, problem)| mistake(lines_before + line, column, problem))?;
-            rules = rank.map(|rank| Rules {
-                rank,
-                index_base: options.index_base,
-                pattern: options.pattern,
-                shape: options.shape.clone(),
-            });
+            let (index_base, pattern) = (options.index_base, options.pattern);
+            rules = rank.map(|rank| Rules::new(rank, index_base, pattern, options.shape.clone()));
             sum.largest.resize(rank.unwrap_or(0), 0);
         }
         // Without an entry up to here, there are only lines to count.
-        let only_lines = Rules { rank: 0, pattern: true, ..Rules::default() };
+        let only_lines = Rules::new(0, IndexBase::One, true, None);
         let rules = rules.as_ref().unwrap_or(&only_lines);
 
         let Block { lines, pieces, used } = &mut now;
