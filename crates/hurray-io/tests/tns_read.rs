@@ -445,6 +445,20 @@ mod gzip {
     }
 
     #[test]
+    fn compressed_text_holds_the_same_entries_whatever_the_blocks() {
+        let (text, coordinates, values, _) = long_text();
+        let compressed = member(text.as_bytes());
+        in_pools(|| {
+            for block_size in [1, 33, 500, 1 << 20] {
+                let options = ReadOptions { block_size, ..Default::default() };
+                let entries = read_with(&compressed, options).unwrap();
+                assert_eq!(entries.coordinates[..], coordinates);
+                assert_eq!(floats(&entries), values);
+            }
+        });
+    }
+
+    #[test]
     fn gzip_that_is_cut_short_or_damaged_is_refused() {
         let (text, ..) = long_text();
         let good = member(text.as_bytes());
