@@ -1,5 +1,6 @@
 //! Tasks of the project, run as `cargo xtask <task>`.
 
+mod fuzz;
 mod gen_fixtures;
 mod perf;
 mod spec_map;
@@ -30,6 +31,8 @@ enum Task {
     },
     /// Check that the functions and tests that docs/spec-map.md names exist
     CheckSpecMap,
+    /// Run the fuzz targets, one after the other
+    Fuzz(fuzz::Arguments),
     /// Measure every operation beside its yardstick and print a table
     Perf(perf::Arguments),
     /// Print the peak memory of builds, for `perf`, which starts a process of its own for it
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         Task::Ci => ci(),
         Task::CheckSpecMap => spec_map::check(root()),
         Task::GenFixtures { check } => gen_fixtures::run(&root().join("fixtures"), check),
+        Task::Fuzz(arguments) => fuzz::run(root(), &arguments),
         Task::Perf(arguments) => perf::run(&arguments),
         Task::PerfMemory(arguments) => perf::memory::run(&arguments),
     };

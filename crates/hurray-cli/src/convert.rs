@@ -22,6 +22,7 @@ use hurray_io::{AtomicFile, Buffer, File, Words, Writer, WriterOptions};
 use crate::argument::{self, Order};
 use crate::cast::cast;
 use crate::failure::{Failure, one_line};
+use crate::interrupt;
 use crate::open;
 use crate::output;
 use crate::place::{Format, Place};
@@ -34,6 +35,10 @@ use crate::progress::{Progress, Unit};
 /// index, without --type values are float64. Hurray files hold the tensor in the CSF layout, of
 /// rank 3 and more. Text is written in the order of storage. From one Hurray file to another,
 /// metadata and statistics are handed on, and quantized values stay as they are stored.
+///
+/// OUT appears when it is whole; until then it is .OUT.unfinished-0 in the same folder. Where OUT is
+/// a symbolic link, what it leads to is replaced; where it has other hard links, those keep the old
+/// contents. OUT may be IN.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -135,11 +140,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let output = Place::new(&arguments.output, arguments.to, "--to")?;
     arguments.check(&input, &output)?;
     // Found out now rather than after all the work; the writers look again.
-    if let Some(path) = &output.path
-        && !arguments.force
-        && path.symlink_metadata().is_ok()
-    {
-        return Err(Failure::at(&output, "exists already; --force replaces it"));
+    if let Some(path) = &output.path {
+        if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+            let hint = "not a regular file; to write text to a pipe or a device, say - > PATH";
+            return Err(Failure::at(&output, hint));
+        }
+        if !arguments.force && path.symlink_metadata().is_ok() {
+            return Err(Failure::at(&output, "exists already; --force replaces it"));
+        }
     }
     let mut pool = rayon::ThreadPoolBuilder::new();
     if let Some(threads) = arguments.threads {
@@ -465,7 +473,11 @@ impl Conversion<'_> {
                 error => Failure::at(&self.input, error),
             });
         };
-        let mut file = AtomicFile::create(path, self.arguments.force)?;
+        let mut file = interrupt::removes(|| {
+            let file = AtomicFile::create(path, self.arguments.force)?;
+            let unfinished = file.unfinished()?;
+            Ok((file, move || unfinished.remove()))
+        })?;
         tns::write_csf(tensor, &mut file, &options).map_err(|error| match error {
             WriteError::Io(_) => Failure::at(&self.output, error),
             error => Failure::at(&self.input, error),
@@ -485,7 +497,11 @@ impl Conversion<'_> {
         if let Some(alignment) = arguments.alignment {
             options.data_buffer_alignment = alignment;
         }
-        let mut writer = Writer::create(path, options)?;
+        let mut writer = interrupt::removes(|| {
+            let writer = Writer::create(path, options)?;
+            let unfinished = writer.unfinished()?;
+            Ok((writer, move || unfinished.remove()))
+        })?;
         let given = |key: &str| arguments.metadata.iter().any(|(other, _)| other == key);
         for (key, value) in context.metadata.into_iter().filter(|(key, _)| !given(key)) {
             writer.set_metadata(key, value)?;

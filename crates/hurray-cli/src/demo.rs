@@ -11,6 +11,7 @@ use hurray_io::tns::{self, ReadOptions, WriteOptions};
 use hurray_io::{Writer, WriterOptions};
 
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::open;
 use crate::output;
 
@@ -34,7 +35,12 @@ const SHAPE: [u64; 3] = [2_000, 5_000, 10_000];
 const LOOKUPS: usize = 100_000;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let folder = tempfile::Builder::new().prefix("hurray-demo-").tempdir()?;
+    let folder = interrupt::removes(|| {
+        let folder = tempfile::Builder::new().prefix("hurray-demo-").tempdir();
+        let folder = folder.map_err(|error| Failure::at("cannot create a folder", error))?;
+        let path = folder.path().to_owned();
+        Ok((folder, move || std::fs::remove_dir_all(&path)))
+    })?;
     let (text, file) = (folder.path().join("demo.tns"), folder.path().join("demo.hrry"));
     let mut steps = Steps::default();
 
@@ -112,7 +118,7 @@ fn write_text(path: &Path, nnz: u32) -> Result<(), Failure> {
         values.push(u32::try_from(random.next() % 1000).map_or(0.0, f64::from) / 8.0);
     }
     let values = Values::from_slice(&values);
-    let out = std::fs::File::create(path)?;
+    let out = std::fs::File::create(path).map_err(|error| Failure::at(path.display(), error))?;
     let options = WriteOptions::default();
     tns::write_coo(SHAPE.len(), &coordinates, &values, out, &options)
         .map_err(|error| Failure::at(path.display(), error))
@@ -143,7 +149,8 @@ impl Random {
 }
 
 fn size(path: &Path) -> Result<u64, Failure> {
-    Ok(std::fs::metadata(path)?.len())
+    let metadata = std::fs::metadata(path).map_err(|error| Failure::at(path.display(), error))?;
+    Ok(metadata.len())
 }
 
 fn pretty(time: Duration) -> String {

@@ -68,14 +68,22 @@ impl Failure {
     }
 }
 
-/// Escapes what would end the line or drive the terminal: messages quote names and text that come
-/// from files.
+/// Escapes what would end the line, drive the terminal, or make the line look like another one:
+/// messages quote names and text that come from files.
 pub(crate) fn one_line(message: &str) -> String {
-    let escape = |c: char| match c.is_control() {
+    let escape = |c: char| match is_deceptive(c) {
         true => c.escape_default().to_string(),
         false => c.to_string(),
     };
     message.chars().map(escape).collect()
+}
+
+/// Controls, line ends, and characters that nobody sees or that change the direction of others.
+pub(crate) fn is_deceptive(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{AD}' | '\u{61C}' | '\u{180E}' | '\u{200B}'..='\u{200F}' | '\u{FEFF}')
+        || matches!(c, '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FFF9}'..='\u{FFFB}')
+        || matches!(c, '\u{E0000}'..='\u{E0FFF}')
 }
 
 #[cfg(test)]
@@ -85,5 +93,6 @@ mod tests {
     #[test]
     fn control_characters_are_escaped() {
         assert_eq!(one_line("a\nb\u{1b}[1m ü"), "a\\nb\\u{1b}[1m ü");
+        assert_eq!(one_line("\u{202E}x\u{2066}\u{200B}日本"), "\\u{202e}x\\u{2066}\\u{200b}日本");
     }
 }

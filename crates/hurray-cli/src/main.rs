@@ -9,12 +9,14 @@ mod demo;
 mod failure;
 mod get;
 mod inspect;
+mod interrupt;
 mod open;
 mod output;
 mod place;
 mod progress;
 mod verify;
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
         Command::Get(arguments) => get::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
     };
+    interrupt::settle();
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
@@ -66,7 +69,15 @@ fn main() -> ExitCode {
 /// Help and version as they are; an error in one line like all others.
 fn usage(error: &clap::Error) -> ExitCode {
     let is_help = error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
-    if !error.use_stderr() || is_help {
+    if !error.use_stderr() {
+        // Not `exit`, which takes a full disk for a success.
+        let printed = error.print().and_then(|()| io::stdout().flush());
+        return match printed {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => Failure::from(error).report(),
+        };
+    }
+    if is_help {
         error.exit();
     }
     let text = error.to_string();

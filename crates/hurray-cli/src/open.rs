@@ -14,8 +14,11 @@ use crate::failure::Failure;
 /// into the file itself does not: that is a data race, and nothing is promised of a command that
 /// runs meanwhile; a file cut short in place ends it with a signal. The libraries check every
 /// position before they use it, whatever they have seen before, which makes a wrong answer the
-/// likely outcome, but not a certain one. Commands that read all of the data, `convert` and
-/// `verify`, read them into memory instead and do not map.
+/// likely outcome, but not a certain one.
+///
+/// Commands that look at all of the data, `convert` and `verify`, read them into memory instead, where
+/// a file that shrinks is an error. `get` looks at a few cache lines of what may be larger than memory,
+/// so reading is not as good there; `demo` maps a file in a folder that is its own.
 #[expect(unsafe_code, reason = "the one place where the command line maps a file")]
 pub(crate) fn map(path: &Path) -> Result<File, Failure> {
     // SAFETY: relied on, see above; this process itself does not write to the file.

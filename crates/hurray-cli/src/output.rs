@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, is_deceptive};
 
 /// Lets `write` fill a buffered standard output.
 pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
@@ -13,10 +13,19 @@ pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Res
     Ok(out.flush()?)
 }
 
-/// Prints a document.
+/// Prints a document, in which nothing from a file drives the terminal.
 pub(crate) fn print_json(document: &impl Serialize) -> Result<(), Failure> {
-    print(|out| {
-        serde_json::to_writer_pretty(&mut *out, document)?;
-        writeln!(out)
-    })
+    let text = serde_json::to_string_pretty(document).map_err(io::Error::from)?;
+    let mut escaped = String::with_capacity(text.len() + 1);
+    for c in text.chars() {
+        // JSON has its own escapes for most controls, and may end lines between its strings.
+        if is_deceptive(c) && c != '\n' {
+            c.encode_utf16(&mut [0; 2])
+                .iter()
+                .for_each(|unit| escaped += &format!("\\u{unit:04x}"));
+        } else {
+            escaped.push(c);
+        }
+    }
+    print(|out| writeln!(out, "{escaped}"))
 }

@@ -3,4 +3,6 @@
 //!
 //! Never published, and no library depends on it: the reference is a yardstick, not a part.
 
+#![forbid(unsafe_code)]
+
 pub mod reference;

@@ -3,12 +3,10 @@
 //! Padding is most of a file, and nothing reads it: there the bits of one position in all bytes of a
 //! page are flipped together, and one at a time only beside what is read.
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hurray_core::layout::addressing;
 use hurray_csf::{Csf, Level, Numbers, Tensor};
@@ -21,46 +19,15 @@ use hurray_format::{
     TensorDescriptor, Values,
 };
 use hurray_io::{Error, File, TensorBuffers, Writer, WriterOptions};
+use hurray_testing::memory::{self, Counting};
 
 const PAGE: usize = 4096;
 
 /// What the largest allocation may take: the files have some 10 pages.
 const LARGEST_ALLOWED: usize = 1 << 20;
 
-/// The system's allocator, which remembers the size of the largest allocation.
-struct Watching;
-
-static LARGEST: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: everything is passed on to the system's allocator as it is.
-#[expect(unsafe_code, reason = "an allocator cannot be had otherwise")]
-unsafe impl GlobalAlloc for Watching {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        LARGEST.fetch_max(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        LARGEST.fetch_max(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract.
-        unsafe { System.dealloc(at, layout) }
-    }
-
-    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        LARGEST.fetch_max(size, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract.
-        unsafe { System.realloc(at, layout, size) }
-    }
-}
-
 #[global_allocator]
-static ALLOCATOR: Watching = Watching;
+static ALLOCATOR: Counting = Counting;
 
 /// Everything that a file holds.
 #[derive(Debug, PartialEq)]
@@ -234,7 +201,7 @@ fn damage(write: impl FnOnce(&mut Writer)) {
             assert!(options.open(&whole).is_err(), "cut to {length} bytes");
         }
     }
-    let largest = LARGEST.load(Ordering::Relaxed);
+    let largest = memory::largest();
     assert!(largest <= LARGEST_ALLOWED, "{largest} bytes were allocated at once");
 }
 

@@ -59,10 +59,10 @@ impl<S: AsRef<[u64]> + Sync, B: AsRef<[u8]>> Tensor<S, B> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// A tree that is not valid gives wrong coordinates.
+    /// A tree that is not valid gives wrong coordinates, and storage that has lost values none.
     #[must_use]
     pub fn to_coo(&self) -> Coo {
-        let (tree, values) = (self.tree(), self.values());
+        let (tree, values) = (self.tree(), self.values().as_view());
         let rank = tree.rank();
         let leaves = Leaves(tree.as_view());
         let mut coordinates = vec![0; values.len() * rank];

@@ -17,7 +17,8 @@ const TASK: usize = 64 * BLOCK;
 /// A **valid** list has coordinates in range and no index twice, and if it is said to be sorted,
 /// its indices increase strictly in lexicographic order, dimension 0 first. The type itself
 /// promises less: a rank of at least 1 and one row of coordinates per value;
-/// [`Coo::validate`] checks the rest. Wrong contents give wrong answers, never a panic.
+/// [`Coo::validate`] checks the rest. Wrong contents, and storage that changes, give wrong answers,
+/// never a panic, as with a [`Csf`](crate::Csf).
 ///
 /// ```
 /// use hurray_csf::Coo;

@@ -28,8 +28,8 @@
 //!
 //! With the default feature `parallel` everything that takes a pass over a tensor runs on the
 //! threads of the caller's rayon pool. Results do not depend on it.
-#![forbid(unsafe_code)]
 
+mod batch;
 pub mod build;
 pub mod compressed;
 mod convert;

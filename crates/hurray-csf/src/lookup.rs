@@ -1,9 +1,8 @@
-//! Where one index is stored, or many (docs/format.md, "Element Lookup").
+//! Where an index is stored (docs/format.md, "Element Lookup").
 //!
 //! A lookup is a search among the children of one node per level, and its cost is the cache misses
 //! that wait for each other. So the search takes as few steps that depend on one another as it can:
-//! none where every coordinate is present, eight parts at a time in long fibers, and with many
-//! indices at once the steps of different indices alternate.
+//! none where every coordinate is present, eight parts at a time in long fibers.
 //!
 //! Only what is found is believed: a node counts as found when its own coordinate is the one
 //! sought. On levels that are not valid an index may not be found, or found at a wrong place; no
@@ -18,11 +17,7 @@ use crate::error::IndexError;
 use crate::tree::{Csf, Level};
 
 /// Children up to this many are counted instead of searched.
-const SCAN: usize = 16;
-
-/// Indices whose searches alternate: several times the cache misses that a core has under way at
-/// once, since many searches end early.
-const LANES: usize = 64;
+pub(crate) const SCAN: usize = 16;
 
 impl<S: AsRef<[u64]>> Csf<S> {
     /// The leaf position of the element at a logical index, or `None` if none is stored there,
@@ -51,46 +46,6 @@ impl<S: AsRef<[u64]>> Csf<S> {
     pub fn lookup(&self, index: &[u64]) -> Result<Option<usize>, IndexError> {
         check_index(self.shape(), index)?;
         Ok(search(self.levels(), self.shape(), self.mode_order(), 0, 0..self.node_count(0), index))
-    }
-
-    /// The leaf positions at many logical indices, given one behind the other (`indices[i * rank +
-    /// k]` is coordinate `k` of index `i`). Several times as fast as looking them up one by one in
-    /// a tree larger than the cache, since their cache misses overlap; the order of the indices
-    /// does not matter. Allocates the result only.
-    ///
-    /// # Errors
-    /// [`IndexError::Ragged`] if the coordinates are not whole indices, [`IndexError::AtTuple`]
-    /// for the first index with a coordinate outside its dimension. Then nothing is looked up.
-    ///
-    /// ```
-    /// # use hurray_csf::{Csf, Level};
-    /// # use hurray_format::{ModeOrder, Shape};
-    /// # let tree = Csf::new(
-    /// #     Shape::new([2, 3, 4])?,
-    /// #     ModeOrder::identity(3)?,
-    /// #     vec![
-    /// #         Level { pos: vec![0, 2], crd: vec![0, 1] },
-    /// #         Level { pos: vec![0, 2, 3], crd: vec![0, 2, 1] },
-    /// #         Level { pos: vec![0, 1, 2, 4], crd: vec![1, 3, 0, 2] },
-    /// #     ],
-    /// # )?;
-    /// assert_eq!(tree.lookup_many(&[1, 1, 2, 0, 0, 0])?, [Some(3), None]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn lookup_many(&self, indices: &[u64]) -> Result<Vec<Option<usize>>, IndexError> {
-        let rank = self.rank();
-        if !indices.len().is_multiple_of(rank) {
-            return Err(IndexError::Ragged { found: indices.len(), rank });
-        }
-        for (tuple, index) in indices.chunks_exact(rank).enumerate() {
-            check_index(self.shape(), index)
-                .map_err(|error| IndexError::AtTuple { tuple, error: Box::new(error) })?;
-        }
-        let mut found = Vec::with_capacity(indices.len() / rank);
-        for group in indices.chunks(LANES * rank) {
-            search_group(self, group, &mut found);
-        }
-        Ok(found)
     }
 }
 
@@ -183,70 +138,4 @@ pub(crate) fn lower_bound(sorted: &[u64], sought: u64) -> usize {
         start += below * step;
     }
     start + window.iter().filter(|&&coordinate| coordinate < sought).count()
-}
-
-/// Looks up at most [`LANES`] checked indices, level by level and step by step. Lanes that are done
-/// are dropped from the lists without a branch: where a search ends cannot be predicted.
-fn search_group<S: AsRef<[u64]>>(tree: &Csf<S>, indices: &[u64], found: &mut Vec<Option<usize>>) {
-    /// One search: the coordinate sought, and the siblings among which it still can be. Between two
-    /// levels the one sibling that was found, or none.
-    #[derive(Clone, Copy)]
-    struct Lane {
-        sought: u64,
-        start: usize,
-        len: usize,
-    }
-    let rank = tree.rank();
-    let count = indices.len() / rank;
-    let mut lanes = [Lane { sought: 0, start: 0, len: 0 }; LANES];
-    let mut alive: [usize; LANES] = std::array::from_fn(|lane| lane);
-    let mut alive_count = count;
-    for number in 0..rank {
-        let (pos, crd) = tree.level(number);
-        let dimension = tree.mode_order().dimension(number);
-        let size = tree.shape().dimensions()[dimension];
-        let mut searching = [0; LANES];
-        let mut searching_count = 0;
-        for &at in &alive[..alive_count] {
-            let lane = &mut lanes[at];
-            let nodes = match number {
-                0 => 0..crd.len(),
-                _ => child_range(pos, crd.len(), lane.start),
-            };
-            (lane.start, lane.len) = (nodes.start, nodes.len());
-            lane.sought = indices[at * rank + dimension];
-            if to_u64(lane.len) == size {
-                (lane.start, lane.len) = (lane.start + to_usize(lane.sought), 1);
-            }
-            searching[searching_count] = at;
-            searching_count += usize::from(lane.len > 1);
-        }
-        // A binary search without branches: each step keeps the half in which the last coordinate
-        // that is not above the one sought must be.
-        while searching_count > 0 {
-            let mut kept = 0;
-            for step in 0..searching_count {
-                let at = searching[step];
-                let lane = &mut lanes[at];
-                let half = lane.len / 2;
-                let middle = crd.get(lane.start + half).copied().unwrap_or(u64::MAX);
-                lane.start += if middle <= lane.sought { half } else { 0 };
-                lane.len -= half;
-                searching[kept] = at;
-                kept += usize::from(lane.len > 1);
-            }
-            searching_count = kept;
-        }
-        let mut kept = 0;
-        for step in 0..alive_count {
-            let at = alive[step];
-            let lane = &mut lanes[at];
-            let is_it = (lane.len > 0) & (crd.get(lane.start) == Some(&lane.sought));
-            lane.len = usize::from(is_it);
-            alive[kept] = at;
-            kept += usize::from(is_it);
-        }
-        alive_count = kept;
-    }
-    found.extend(lanes[..count].iter().map(|lane| (lane.len > 0).then_some(lane.start)));
 }

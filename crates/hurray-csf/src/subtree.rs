@@ -31,16 +31,15 @@ pub struct Subtree<'a> {
 }
 
 impl<'a> Subtree<'a> {
-    /// The nodes `nodes` of the level below the fixed ones, which lies below `path`.
+    /// The nodes `nodes` of the level below the fixed ones, which lies below `path`. They were found
+    /// in the same `levels`: storage that changes may show others at another look.
     fn new<S: AsRef<[u64]>>(
         tree: &'a Csf<S>,
+        levels: Vec<Level<&'a [u64]>>,
         fixed: &[u64],
         path: Vec<usize>,
         nodes: Range<usize>,
     ) -> Self {
-        let levels: Vec<_> = (tree.levels().iter())
-            .map(|level| Level { pos: level.pos.as_ref(), crd: level.crd.as_ref() })
-            .collect();
         let span = descend(&levels, path, nodes.clone());
         let (shape, mode_order) = (tree.shape(), tree.mode_order());
         Self { levels, shape, mode_order, fixed: fixed.to_vec(), nodes, span }
@@ -163,8 +162,9 @@ impl<S: AsRef<[u64]>> Csf<S> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn subtree(&self, fixed: &[u64]) -> Result<Subtree<'_>, IndexError> {
-        let (path, nodes) = self.descend_fixed(fixed)?;
-        Ok(Subtree::new(self, fixed, path, nodes))
+        let levels = self.borrowed_levels();
+        let (path, nodes) = self.descend_fixed(&levels, fixed)?;
+        Ok(Subtree::new(self, levels, fixed, path, nodes))
     }
 
     /// As [`subtree`](Self::subtree), with the coordinate of the next mode restricted to `range`.
@@ -194,11 +194,12 @@ impl<S: AsRef<[u64]>> Csf<S> {
         fixed: &[u64],
         range: Range<u64>,
     ) -> Result<Subtree<'_>, IndexError> {
-        let (path, nodes) = self.descend_fixed(fixed)?;
-        let siblings = self.level(fixed.len()).1.get(nodes.clone()).unwrap_or(&[]);
+        let levels = self.borrowed_levels();
+        let (path, nodes) = self.descend_fixed(&levels, fixed)?;
+        let siblings = levels[fixed.len()].crd.get(nodes.clone()).unwrap_or(&[]);
         let start = lower_bound(siblings, range.start);
         let end = lower_bound(siblings, range.end).max(start);
-        Ok(Subtree::new(self, fixed, path, nodes.start + start..nodes.start + end))
+        Ok(Subtree::new(self, levels, fixed, path, nodes.start + start..nodes.start + end))
     }
 
     /// The elements at which each dimension has the coordinate given for it, `None` for any: a
@@ -244,11 +245,17 @@ impl<S: AsRef<[u64]>> Csf<S> {
 
     /// The whole tree.
     pub(crate) fn whole(&self) -> Subtree<'_> {
-        Subtree::new(self, &[], Vec::new(), 0..self.node_count(0))
+        let levels = self.borrowed_levels();
+        let nodes = 0..levels[0].crd.len();
+        Subtree::new(self, levels, &[], Vec::new(), nodes)
     }
 
     /// The nodes over the fixed coordinates, and the children of the last of them.
-    fn descend_fixed(&self, fixed: &[u64]) -> Result<(Vec<usize>, Range<usize>), IndexError> {
+    fn descend_fixed(
+        &self,
+        levels: &[Level<&[u64]>],
+        fixed: &[u64],
+    ) -> Result<(Vec<usize>, Range<usize>), IndexError> {
         let rank = self.rank();
         if fixed.len() >= rank {
             return Err(IndexError::TooManyFixed { found: fixed.len(), rank });
@@ -257,15 +264,14 @@ impl<S: AsRef<[u64]>> Csf<S> {
             check_coordinate(self.shape(), self.mode_order().dimension(level), coordinate)?;
         }
         let mut path = Vec::with_capacity(rank);
-        let mut nodes = 0..self.node_count(0);
+        let mut nodes = 0..levels[0].crd.len();
         for (number, &coordinate) in fixed.iter().enumerate() {
             let dimension = self.shape().dimensions()[self.mode_order().dimension(number)];
-            let (_, crd) = self.level(number);
-            let (pos, below) = self.level(number + 1);
-            match find(crd, nodes.clone(), coordinate, dimension) {
+            let below = levels[number + 1];
+            match find(levels[number].crd, nodes.clone(), coordinate, dimension) {
                 Some(node) => {
                     path.push(node);
-                    nodes = child_range(pos, below.len(), node);
+                    nodes = child_range(below.pos, below.crd.len(), node);
                 }
                 // Nothing is stored there: an empty range, whose path is not looked at.
                 None => {

@@ -39,6 +39,11 @@ pub struct Level<S> {
 /// The type itself promises less: a rank from 3 to 64, one level per dimension, and
 /// `n_(L-1) + 1` entries in `pos_L`. [`Csf::validate`] checks the rest.
 ///
+/// **Untrusted levels.** Every function works on a tree that was never validated, and on one whose
+/// storage changes, even in length, after it was validated or while the function runs. Its answers
+/// may then be wrong, but there is no panic, a walk yields each leaf position at most once, and
+/// what is said about the cost of a function still holds.
+///
 /// ```
 /// use hurray_csf::{Csf, Level};
 /// use hurray_format::{ModeOrder, Shape};
@@ -140,6 +145,13 @@ impl<S: AsRef<[u64]>> Csf<S> {
         &self.levels
     }
 
+    /// All levels as they are at this moment, outermost first.
+    pub(crate) fn borrowed_levels(&self) -> Vec<Level<&[u64]>> {
+        (self.levels.iter())
+            .map(|level| Level { pos: level.pos.as_ref(), crd: level.crd.as_ref() })
+            .collect()
+    }
+
     /// The descriptor fields of the tree.
     #[must_use]
     pub fn layout(&self) -> CsfLayout {
@@ -152,9 +164,7 @@ impl<S: AsRef<[u64]>> Csf<S> {
         Csf {
             shape: self.shape.clone(),
             mode_order: self.mode_order.clone(),
-            levels: (self.levels.iter())
-                .map(|level| Level { pos: level.pos.as_ref(), crd: level.crd.as_ref() })
-                .collect(),
+            levels: self.borrowed_levels(),
         }
     }
 

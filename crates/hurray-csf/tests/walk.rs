@@ -5,9 +5,10 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::{any_broken, any_valid, from_sorted, tree, visit, worked_example};
+use hurray_csf::build::{Builder, Duplicates, Indices};
 use hurray_csf::{Csf, Fibers, IndexError};
-use hurray_format::Shape;
 use hurray_format::cast::to_usize;
+use hurray_format::{Shape, Values};
 use proptest::prelude::*;
 
 type Entries = Vec<(Vec<u64>, usize)>;
@@ -198,6 +199,60 @@ fn long_and_complete_fibers_are_searched_like_short_ones() {
         &[(&[0, 3], &[0, 2, 2]), (&[0, 1, 2, 3], &[0; 3]), (&[0, 1, 2, 3], &[0; 3])],
     );
     assert_eq!(wrong.lookup_many(&[0, 0, 0, 1, 0, 0, 2, 0, 0]), Ok(vec![Some(0), None, Some(2)]));
+}
+
+/// Noise below a number, the same in every run.
+fn noise(n: u64, below: u64) -> u64 {
+    let n = (n + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let n = (n ^ (n >> 31)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    (n ^ (n >> 29)) % below
+}
+
+#[test]
+fn many_indices_at_once_are_found_where_single_ones_are() {
+    // Keys of one word, of two, and with a dimension that bounds nothing.
+    let wide = 1 << 40;
+    for (shape, scale) in [
+        (vec![40, 300, 60], 1),
+        (vec![40, 300, Shape::DYNAMIC, 7], 1),
+        (vec![40 * wide, 300 * wide, 60 * wide], wide),
+    ] {
+        let rank = shape.len();
+        let sizes = [40, 300, 60, 7];
+        let index = |i: u64| (0..rank as u64).map(move |d| noise(4 * i + d, sizes[to_usize(d)]));
+        let stored: Vec<u64> = (0..20_000).flat_map(index).map(|c| c * scale).collect();
+        let values = vec![1.0f32; 20_000];
+        let tensor = Builder::new(Shape::new(shape).unwrap())
+            .shortest_first()
+            .duplicates(Duplicates::First)
+            .build(Indices::Rows(&stored), Values::from_slice(&values))
+            .unwrap();
+        let tree = tensor.tree();
+        // Some stored, some several times, most of them not.
+        let mut sought: Vec<u64> = (10_000..30_000).flat_map(index).map(|c| c * scale).collect();
+        sought.extend_from_within(..3 * rank);
+        let single: Vec<_> = sought.chunks(rank).map(|index| tree.lookup(index).unwrap()).collect();
+        assert!(single.iter().flatten().count() > 10_000);
+        assert!(tree.lookup_many(&sought).unwrap() == single);
+
+        let at = 12_345;
+        sought[at * rank] = 40 * scale;
+        let error = tree.lookup_many(&sought).unwrap_err();
+        assert!(matches!(error, IndexError::AtTuple { tuple: 12_345, .. }), "{error}");
+    }
+}
+
+#[test]
+fn many_indices_in_a_tree_that_is_not_valid_are_wrong_at_worst() {
+    let n = 5_000;
+    let crd: Vec<u64> = (0..n).map(|i| noise(i, 100)).collect();
+    let pos: Vec<u64> = (0..=n).map(|i| noise(i, 2 * n)).collect();
+    let broken = tree(&[100; 3], &[0, 1, 2], &[(&[0, n], &crd), (&pos, &crd), (&pos, &crd)]);
+    let sought: Vec<u64> = (0..30_000).map(|i| noise(i, 100)).collect();
+    let found = broken.lookup_many(&sought).unwrap();
+    for (index, leaf) in sought.chunks(3).zip(found) {
+        assert!(leaf.is_none_or(|leaf| crd[leaf] == index[2]));
+    }
 }
 
 #[test]

@@ -3,10 +3,14 @@
 //! The bytes go to a temporary file beside the target, which takes the target's place only after
 //! everything has reached the disk. So whoever has the old file open or mapped keeps it, and a
 //! failure at any moment leaves it where it is. The temporary file is removed when the writer is
-//! dropped; only a process that is killed or interrupted leaves it behind, under a name that says
-//! what it is: `.NAME.unfinished-XXXXXX`.
+//! dropped. Only a process that is killed leaves it behind, under a name that says what it is:
+//! `.NAME.unfinished-0`, or another number. The next writer of the same target removes it, which
+//! the lock on the files of live writers tells apart. This library handles no signals; a program that
+//! does can remove its temporary files by [`AtomicFile::unfinished`].
+//!
+//! A target that is a symbolic link stays one: what it leads to is replaced. Other hard links to the
+//! old file keep the old contents. Folders, pipes and devices are refused.
 
-use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -14,10 +18,8 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use crate::error::Error;
-
-/// The longest part of the target's name that the temporary name repeats, in bytes: file names
-/// have at most 255.
-const MAX_NAME: usize = 200;
+pub use crate::unfinished::Unfinished;
+use crate::unfinished::{self, folder};
 
 /// A file that is being written and takes its place with [`AtomicFile::commit`].
 ///
@@ -50,41 +52,33 @@ impl AtomicFile {
     /// permissions are what the process gives to new files.
     ///
     /// # Errors
-    /// [`Error::Exists`] if there is something and `overwrite` is not set, [`Error::NotAFile`] if
-    /// it is no regular file, [`Error::Io`] if the folder cannot be written to.
+    /// [`Error::NotAFile`] if there is something that is no regular file, [`Error::Exists`] if
+    /// there is a file and `overwrite` is not set, [`Error::Io`] if the folder cannot be written to.
     pub fn create(path: impl AsRef<Path>, overwrite: bool) -> Result<Self, Error> {
         let path = path.as_ref();
         let mut target = path.to_owned();
         let mut replaced = None;
         // A link that leads nowhere exists as well.
-        if fs::symlink_metadata(path).is_ok() {
+        if let Ok(found) = fs::symlink_metadata(path) {
+            if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+                return Err(Error::NotAFile { path: target });
+            }
             if !overwrite {
                 return Err(Error::Exists { path: target });
             }
-            target = fs::canonicalize(path).map_err(Error::io(path, "find the file to replace"))?;
-            let metadata = fs::metadata(&target).map_err(Error::io(path, "look at the file"))?;
-            if !metadata.is_file() {
-                return Err(Error::NotAFile { path: target });
+            if found.is_symlink() {
+                target =
+                    fs::canonicalize(path).map_err(Error::io(path, "find the file to replace"))?;
             }
+            let metadata = fs::metadata(&target).map_err(Error::io(path, "look at the file"))?;
             replaced = Some(metadata.permissions());
         }
-        let Some(name) = target.file_name() else {
+        if target.file_name().is_none() {
             return Err(Error::NotAFile { path: target });
-        };
+        }
         // Said of the folder: what is said of the temporary file names a file nobody has heard of.
         fs::metadata(folder(&target)).map_err(Error::io(path, "find its folder"))?;
-        let mut prefix = OsString::from(".");
-        prefix.push(if name.len() <= MAX_NAME { name } else { "hurray".as_ref() });
-        prefix.push(".unfinished-");
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(&prefix);
-        #[cfg(unix)]
-        let permissions: fs::Permissions = std::os::unix::fs::PermissionsExt::from_mode(0o666);
-        // Otherwise the file would be for its owner alone; the umask still applies.
-        #[cfg(unix)]
-        builder.permissions(permissions);
-        let temporary = builder
-            .tempfile_in(folder(&target))
+        let temporary = unfinished::create(&target, replaced.as_ref())
             .map_err(Error::io(path, "create a temporary file beside it"))?;
         if let Some(permissions) = replaced {
             (temporary.as_file().set_permissions(permissions))
@@ -106,6 +100,14 @@ impl AtomicFile {
         &self.target
     }
 
+    /// The temporary file, for whoever has to remove it when a signal ends the program.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the process has too many files open.
+    pub fn unfinished(&self) -> Result<Unfinished, Error> {
+        Unfinished::new(&self.temporary).map_err(Error::io(&self.target, "share the file"))
+    }
+
     /// Puts the file in its place: waits for the disk, renames it, and waits for the folder.
     ///
     /// # Errors
@@ -124,6 +126,11 @@ impl AtomicFile {
             ),
             false => None,
         };
+        // Whoever has removed the file may have put another in its place.
+        if !unfinished::is_at(temporary.as_file(), temporary.path()) {
+            let gone = io::Error::new(io::ErrorKind::NotFound, "the temporary file was removed");
+            return Err(Error::io(&target, "rename the finished file")(gone));
+        }
         let persisted = if overwrite {
             temporary.persist(&target)
         } else {
@@ -152,16 +159,10 @@ impl Write for AtomicFile {
     }
 }
 
-/// The folder that a file is in.
-fn folder(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+
     use super::*;
 
     fn names(folder: &Path) -> Vec<OsString> {
@@ -179,7 +180,7 @@ mod tests {
         let mut file = AtomicFile::create(&path, true).unwrap();
         file.write_all(b"new").unwrap();
         let temporary = names(folder.path()).into_iter().find(|name| name != "a").unwrap();
-        assert!(temporary.to_str().unwrap().starts_with(".a.unfinished-"));
+        assert_eq!(temporary, ".a.unfinished-0");
         drop(file);
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(names(folder.path()), ["a"]);
@@ -236,6 +237,31 @@ mod tests {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
         AtomicFile::create(&path, true).unwrap().commit().unwrap();
         assert_eq!(mode(&path), 0o640);
+    }
+
+    #[test]
+    fn a_temporary_file_that_somebody_removed_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        fs::write(&path, "old").unwrap();
+        let file = AtomicFile::create(&path, true).unwrap();
+        file.unfinished().unwrap().remove().unwrap();
+        let error = file.commit().unwrap_err().to_string();
+        assert!(error.ends_with(": the temporary file was removed"), "{error}");
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nobody_reads_along_who_may_not_read_the_old_file() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        let file = unfinished::create(&path, Some(&fs::metadata(&path).unwrap().permissions()));
+        let mode = file.unwrap().as_file().metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
     }
 
     #[cfg(unix)]

@@ -35,6 +35,39 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+//!
+//! # Read or map
+//! Both ways lead to the same [`File`], and all that follows is the same. What differs is who may do
+//! what with the file meanwhile:
+//!
+//! | | [`File::open`] | [`File::map`] |
+//! |---|---|---|
+//! | data | read into memory, per tensor, when [`TensorRef::read`] asks for them | the bytes of the file, loaded when they are looked at |
+//! | safe | yes | `unsafe`: the caller promises that nobody changes the file |
+//! | file cut short meanwhile | [`Error::Io`] | a signal (`SIGBUS`) ends the process |
+//! | file written into meanwhile | what was read stays | a data race: undefined behaviour |
+//! | file replaced by renaming, as [`Writer`] does | the old contents stay | the old contents stay |
+//!
+//! Map files that only you, or people you trust, can write to, and that are large compared with what
+//! you look at. Read all others. Validation makes no difference here: it says how the bytes were, not
+//! how they will be.
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("example.hrry");
+//! # hurray_io::Writer::create(&path, Default::default())?.finish()?;
+//! use hurray_io::File;
+//!
+//! let file = File::open(&path)?;
+//! assert!(!file.is_mapped());
+//! // SAFETY: nobody else knows the folder that the file is in.
+//! let file = unsafe { File::map(&path) }?;
+//! assert!(file.is_mapped());
+//! # Ok(())
+//! # }
+//! ```
+
 pub mod atomic;
 pub mod buffer;
 pub mod composite;
@@ -43,10 +76,11 @@ pub mod reader;
 mod source;
 pub mod tensor;
 pub mod tns;
+mod unfinished;
 mod verify;
 pub mod writer;
 
-pub use atomic::AtomicFile;
+pub use atomic::{AtomicFile, Unfinished};
 pub use buffer::{Buffer, Words};
 pub use error::{Error, TensorError};
 pub use reader::{File, OpenOptions, TensorRef};

@@ -14,7 +14,7 @@ use hurray_format::{FormatError, Mode, Shape, TensorDescriptor, Values};
 
 use zerocopy::IntoBytes;
 
-use crate::atomic::AtomicFile;
+use crate::atomic::{AtomicFile, Unfinished};
 use crate::composite;
 use crate::error::{Error, TensorError};
 
@@ -85,6 +85,14 @@ impl Writer {
             metadata: Metadata::default(),
             is_broken: false,
         })
+    }
+
+    /// The temporary file, for whoever has to remove it when a signal ends the program.
+    ///
+    /// # Errors
+    /// As [`AtomicFile::unfinished`].
+    pub fn unfinished(&self) -> Result<Unfinished, Error> {
+        self.out.get_ref().unfinished()
     }
 
     /// Adds a key with its value to the metadata of the file, at any time before it is finished.

@@ -151,6 +151,17 @@ fn other_dialects_are_refused_by_name() {
 }
 
 #[test]
+fn lines_that_end_with_carriage_returns_only_are_not_one_entry() {
+    let alone = "a carriage return alone does not end a line; give lines ends of LF or CR LF";
+    for text in ["1 1 2 1\r1 3 4 2\r", "1 1 2 1\r1 3 4 2\r\n1 1 1 1 1 1 1 1\r\n"] {
+        assert_eq!(error(text), format!("line 1, column 8: {alone}"));
+    }
+    for text in ["1 1 2 1\r\n1 1 3 1 \r\n", "1 1 2 1 \r \n1 1 3 1#\r#\r\n"] {
+        assert_eq!(read_with(text, ReadOptions::default()).unwrap().nnz(), 2);
+    }
+}
+
+#[test]
 fn an_index_is_a_whole_number_without_sign() {
     for index in ["-1", "+1", "1.0", "1e3", "x", "0x1", "1,", "nan", "\u{A0}1"] {
         let found = index.replace('\u{A0}', r"\u{a0}");
@@ -249,7 +260,8 @@ fn only_tier_1_types_but_bool_are_read() {
 fn bytes_that_are_not_text_are_refused() {
     let not_text = |place, byte| {
         format!(
-            "{place}: byte {byte} does not belong into text; the file is not UTF-8 text or is damaged"
+            "{place}: byte {byte} does not belong into text; the file is not UTF-8 text \
+             (UTF-16 has to be converted) or is damaged"
         )
     };
     assert_eq!(error(b"1 1 1 1\n1 1 1\0 1\n"), not_text("line 2, column 6", "0x00"));
@@ -420,6 +432,76 @@ fn an_input_that_fails_says_after_which_line() {
     assert_eq!(error, "a.tns, line 2, column 7: `x` is not a number");
 }
 
+#[test]
+fn a_file_that_is_changed_while_it_is_read_is_refused_whatever_was_read_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.tns");
+    let lines = "1 1 1 1\n2 2 2 2\n".repeat(50_000);
+    let (half, more) = (lines.len() as u64 / 2, lines.len() as u64 * 2);
+    for length in [0, 7, half, half + 5, lines.len() as u64 - 1, lines.len() as u64 + 1, more] {
+        std::fs::write(&path, &lines).unwrap();
+        let once = std::sync::Once::new();
+        let change = |_| {
+            once.call_once(|| {
+                let file = std::fs::File::options().write(true).open(&path).unwrap();
+                file.set_len(length).unwrap();
+            });
+        };
+        let options =
+            ReadOptions { progress: Some(&change), block_size: 1000, ..Default::default() };
+        let error = tns::read_path(&path, &options).unwrap_err();
+        assert!(matches!(error, tns::TextError::Changed { .. }), "{length}: {error}");
+        assert!(error.to_string().ends_with("a.tns: the text was changed while it was read"));
+    }
+}
+
+#[test]
+fn numbers_have_the_forms_that_are_listed_and_no_other() {
+    let accepted = [
+        ("-.5", -0.5),
+        ("5.", 5.0),
+        ("+5", 5.0),
+        ("00012", 12.0),
+        ("1E-3", 1e-3),
+        ("0e99999", 0.0),
+        ("1e-99999", 0.0),
+        ("-iNf", f64::NEG_INFINITY),
+        ("+Infinity", f64::INFINITY),
+    ];
+    for (text, value) in accepted {
+        assert_eq!(floats(&read(format!("1 1 1 {text}")).unwrap()), [value], "{text}");
+    }
+    assert!(floats(&read("1 1 1 -NaN").unwrap())[0].is_nan());
+    let refused = [
+        "0x1p3", "0x10", "1_000", "1e", "1e+", ".", "+", "--1", "1.2.3", "1e5.0", "infin",
+        "nan(1)", "1d3", "\u{664}", "1f", "1e--5", "e5",
+    ];
+    for text in refused {
+        let found = error(format!("1 1 1 1\n1 1 1 {text}"));
+        assert_eq!(found, format!("line 2, column 7: `{text}` is not a number"));
+    }
+}
+
+#[test]
+fn a_column_of_millions_of_bytes_is_read_or_quoted_by_its_beginning() {
+    let digits = "7".repeat(1_000_000);
+    assert_eq!(floats(&read(format!("1 1 1 0.{digits}")).unwrap()), [7.0 / 9.0]);
+    assert_eq!(floats(&read(format!("1 1 1 {digits}e-1000000")).unwrap()), [7.0 / 9.0]);
+    let zeros = "0".repeat(1_000_000);
+    assert_eq!(read(format!("{zeros}2 1 1 1")).unwrap().shape.dimensions(), [2, 1, 1]);
+    assert_eq!(floats(&read(format!("1 1 1 {zeros}1.5")).unwrap()), [1.5]);
+    for text in [&digits[..], &"x".repeat(1_000_000), &"-".repeat(1_000_000)] {
+        for line in [format!("{text} 1 1 1"), format!("1 1 1 {text}")] {
+            let error = error(line);
+            assert!(error.len() < 250, "{error}");
+            assert!(
+                error.contains("... (1000000 bytes)") || error.contains("...` (1000000 bytes)"),
+                "{error}"
+            );
+        }
+    }
+}
+
 #[cfg(feature = "gzip")]
 mod gzip {
     use std::io::Write;
@@ -472,6 +554,15 @@ mod gzip {
         let crc = damaged.len() - 8;
         damaged[crc] ^= 1;
         assert!(error(damaged).starts_with("reading failed after line "));
+    }
+
+    #[test]
+    fn very_many_members_are_no_deep_recursion() {
+        let empty = member(b"");
+        let text = [empty.repeat(100_000), member(b"1 1 1 1.5\n"), empty.repeat(1000)].concat();
+        assert_eq!(floats(&read(&text).unwrap()), [1.5]);
+        let error = error([&text[..], b"garbage"].concat());
+        assert!(error.starts_with("reading failed after line 1: "), "{error}");
     }
 
     #[test]

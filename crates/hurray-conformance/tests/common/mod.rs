@@ -5,51 +5,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hurray_csf::{Builder, Indices, Tensor};
-use hurray_format::cast::to_usize;
-use hurray_format::element::{PrivateKind, PrivateType};
-use hurray_format::tag::PrivateTag;
 use hurray_format::{ElementType, ModeOrder, Shape, Values};
 use hurray_io::{File, WriterOptions};
+pub(crate) use hurray_testing::bits::{bits_at, element_types, to_bytes};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use proptest::sample::select;
 
 /// The stored elements: logical index to the bits of the value.
 pub(crate) type Entries = BTreeMap<Vec<u64>, u128>;
-
-/// The bits of the value at `position`, found bit by bit: values are packed least significant bits
-/// first, and wider ones are little-endian, which is the same.
-pub(crate) fn bits_at(bytes: &[u8], width: u32, position: usize) -> u128 {
-    let start = position * width as usize;
-    (0..width as usize).fold(0, |value, bit| {
-        let at = start + bit;
-        value | (u128::from(bytes[at / 8] >> (at % 8) & 1) << bit)
-    })
-}
-
-/// The bytes of these values; the inverse of [`bits_at`].
-pub(crate) fn to_bytes(values: &[u128], element_type: ElementType) -> Vec<u8> {
-    let width = element_type.bits() as usize;
-    let length = element_type.byte_length(values.len() as u64).unwrap();
-    let mut bytes = vec![0u8; to_usize(length)];
-    for (position, value) in values.iter().enumerate() {
-        for bit in (0..width).filter(|bit| value >> bit & 1 == 1) {
-            let at = position * width + bit;
-            bytes[at / 8] |= 1 << (at % 8);
-        }
-    }
-    bytes
-}
-
-/// Every public element type and some private ones.
-pub(crate) fn element_types() -> Vec<ElementType> {
-    let private = [1, 2, 4, 8, 24, 128].into_iter().zip(0xF0..).map(|(width, tag)| {
-        let kind = PrivateKind::Integer { is_signed: tag % 2 == 0 };
-        let private = PrivateType::new(PrivateTag::new(tag).unwrap(), width, kind);
-        ElementType::Private(private.unwrap())
-    });
-    ElementType::public().chain(private).collect()
-}
 
 /// A tensor to be written: its elements, and how they are to lie.
 #[derive(Clone, Debug)]

@@ -25,15 +25,16 @@ pub use error::BuildError;
 pub use indices::{Coordinate, Indices};
 
 pub(crate) use indices::{BLOCK, Block, Checked, Source};
-pub(crate) use keys::largest_coordinates;
+pub(crate) use keys::{Key, KeyLayout, largest_coordinates, pack};
+pub(crate) use payload::Payload;
+pub(crate) use sort::sort;
 pub(crate) use tasks::{map, map_with};
 
 use crate::tensor::Tensor;
 use crate::tree::Csf;
 use duplicates::{MergeError, Merger};
 use emit::{Counts, Partings};
-use keys::{Key, KeyLayout};
-use payload::{Payload, WholeBytes};
+use payload::WholeBytes;
 
 /// Runs code with as many words of key as are needed or a few more.
 macro_rules! with_words {
@@ -53,6 +54,8 @@ macro_rules! with_words {
         $body
     }};
 }
+
+pub(crate) use with_words;
 
 /// Builds a [`Tensor`] from indices and values.
 ///
@@ -161,7 +164,7 @@ impl Builder {
         layout: &KeyLayout,
         merger: &Merger,
     ) -> Result<Tensor, BuildError> {
-        let keys::Packed { mut keys, sorted } = keys::pack::<W>(source, &self.shape, layout)?;
+        let keys::Packed { mut keys, sorted } = pack::<W>(source, &self.shape, layout)?;
         let whole_bytes = WholeBytes::new(values);
         let (mut sorted_values, partings);
         if let Some(sorted) = sorted {
@@ -169,7 +172,7 @@ impl Builder {
         } else {
             let level_of_bit = layout.level_of_bit();
             let examine = |keys: &[Key<W>]| Partings::count(keys, &level_of_bit);
-            (keys, sorted_values, partings) = sort::sort(&keys, &whole_bytes.payload(), examine);
+            (keys, sorted_values, partings) = sort(&keys, &whole_bytes.payload(), examine);
             sorted_values = whole_bytes.gather(sorted_values);
         }
         let mut counts = Counts::of_pieces::<W>(keys.as_chunks().0, partings, layout);
@@ -223,8 +226,8 @@ pub(crate) fn first_duplicate(
 ) -> Result<Option<(Vec<u64>, usize, usize)>, BuildError> {
     let layout = KeyLayout::new(shape, &ModeOrder::identity(shape.rank())?, source)?;
     with_words!(layout.words(), W => {
-        let keys = keys::pack::<W>(source, shape, &layout)?.keys;
-        let (keys, positions, _) = sort::sort::<W, _>(&keys, &Payload::Position, |_| ());
+        let keys = pack::<W>(source, shape, &layout)?.keys;
+        let (keys, positions, _) = sort::<W, _>(&keys, &Payload::Position, |_| ());
         let keys: &[Key<W>] = keys.as_chunks().0;
         let position = |at: usize| to_usize(u64::from_le_bytes(positions.as_chunks().0[at]));
         let second = (1..keys.len()).find(|&at| keys[at - 1] == keys[at]);

@@ -113,10 +113,16 @@ impl<B: AsRef<[u8]>> Values<B> {
         self.bytes
     }
 
-    /// The same values, borrowed.
+    /// The same values, borrowed; none if the storage no longer holds as many. Constant time.
     #[must_use]
     pub fn as_view(&self) -> Values<&[u8]> {
-        Values { element_type: self.element_type, len: self.len, bytes: self.bytes.as_ref() }
+        // Storage that changes may have another length now than the constructor saw.
+        let length = self.element_type.byte_length(to_u64(self.len)).map_or(0, to_usize);
+        let (len, bytes) = match self.bytes.as_ref().get(..length) {
+            Some(bytes) => (self.len, bytes),
+            None => (0, &[][..]),
+        };
+        Values { element_type: self.element_type, len, bytes }
     }
 
     /// The values as a slice of the Rust type of their element type; no copy, constant time.

@@ -44,6 +44,12 @@ pub enum TextError {
         /// The name of the file, if it has one.
         name: Option<String>,
     },
+    /// The size or the time of the file is not what it was when the reading began.
+    #[error("{}the text was changed while it was read", prefix(.name))]
+    Changed {
+        /// The name of the file, if it has one.
+        name: Option<String>,
+    },
     /// The text cannot be had: the input failed, or compressed text is damaged or cut short.
     #[error("{}{}: {source}", prefix(.name), reading_failed(*.after_line))]
     Io {
@@ -178,11 +184,17 @@ pub enum Problem {
         fits: Option<ElementType>,
     },
     /// A byte that text does not have: NUL, or one that is not UTF-8.
-    #[error("byte {byte:#04x} does not belong into text; the file is not UTF-8 text or is damaged")]
+    #[error(
+        "byte {byte:#04x} does not belong into text; the file is not UTF-8 text (UTF-16 has to be converted) or is damaged"
+    )]
     NotText {
         /// The byte.
         byte: u8,
     },
+    /// A carriage return in the middle of the first entry: the lines of the file end with nothing
+    /// else, and would be taken for one.
+    #[error("a carriage return alone does not end a line; give lines ends of LF or CR LF")]
+    CarriageReturn,
     /// A line too long to be one.
     #[error("the line is longer than {limit} bytes")]
     LineTooLong {

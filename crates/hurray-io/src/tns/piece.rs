@@ -290,6 +290,11 @@ fn first_entry(line: &[u8], pattern: bool, shape: Option<&Shape>) -> Result<usiz
     if let Some(stray) = not_text(line) {
         return Err(stray);
     }
+    let columns_end = line.iter().position(|&byte| byte == b'#').unwrap_or(line.len());
+    let text = line[..columns_end].trim_ascii_end();
+    if let Some(offset) = text.iter().position(|&byte| byte == b'\r') {
+        return Err((offset, Problem::CarriageReturn));
+    }
     let rank = count - usize::from(!pattern);
     match shape {
         _ if rank == 0 => Err((start, Problem::NoValue { found: Found::new(first) })),

@@ -83,18 +83,22 @@ impl Entries {
 /// Reads a text file, compressed with gzip or not; its bytes tell. See [`read()`].
 ///
 /// # Errors
-/// [`TextError`] if the file cannot be read or is not text of this form; it names the file by
-/// its path.
+/// [`TextError`] if the file cannot be read, is not text of this form, or is changed meanwhile; it
+/// names the file by its path.
 pub fn read_path(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Entries, TextError> {
     let path = path.as_ref();
     let options = ReadOptions { name: Some(path.display().to_string()), ..options.clone() };
-    match File::open(path) {
-        Ok(file) => {
-            // Of a pipe nothing is known; of compressed text, too little, which does no harm.
-            let length = file.metadata().ok().filter(|file| file.is_file()).map(|file| file.len());
-            read_any(file, length, &options)
-        }
-        Err(source) => Err(TextError::Io { name: options.name, after_line: 0, source }),
+    let io_error = |source| TextError::Io { name: options.name.clone(), after_line: 0, source };
+    let file = File::open(path).map_err(io_error)?;
+    let state = || file.metadata().map(|file| (file.is_file(), file.len(), file.modified().ok()));
+    let before = state().map_err(io_error)?;
+    // Of a pipe nothing is known; of compressed text, too little, which does no harm.
+    let length = before.0.then_some(before.1);
+    let entries = read_any(&file, length, &options);
+    // Whatever was made of a part of the lines is no result, nor is the mistake found there.
+    match before.0 && state().map_err(io_error)? != before {
+        true => Err(TextError::Changed { name: options.name }),
+        false => entries,
     }
 }
 

@@ -110,9 +110,14 @@ pub fn write_csf<S: AsRef<[u64]>, B: AsRef<[u8]>>(
     output: impl Write + Send,
     options: &WriteOptions,
 ) -> Result<(), WriteError> {
-    let tree = tensor.tree();
+    // Storage that changes may have another length now than when the tensor was put together.
+    let (tree, values) = (tensor.tree().as_view(), tensor.values().as_view());
+    if values.len() != tree.nnz() {
+        let (rank, coordinates) = (tree.rank(), tree.nnz().saturating_mul(tree.rank()));
+        return Err(WriteError::EntryCount { coordinates, values: values.len(), rank });
+    }
     let pieces = tree.split(piece_count(tree.nnz(), options));
-    dispatch(tensor.values(), output, options, pieces)
+    dispatch(&values, output, options, pieces)
 }
 
 /// Writes entries in the order in which they are given: `coordinates` in rows of `rank`, counted
@@ -139,6 +144,7 @@ pub fn write_coo<B: AsRef<[u8]>>(
     output: impl Write + Send,
     options: &WriteOptions,
 ) -> Result<(), WriteError> {
+    let values = values.as_view();
     let nnz = values.len();
     if rank == 0 || nnz.checked_mul(rank) != Some(coordinates.len()) {
         let coordinates = coordinates.len();
@@ -148,7 +154,7 @@ pub fn write_coo<B: AsRef<[u8]>>(
     let coordinates = coordinates.chunks(size.saturating_mul(rank));
     let pieces = (0..).step_by(size).zip(coordinates);
     let pieces = pieces.map(|(first, coordinates)| Rows { rank, first, coordinates }).collect();
-    dispatch(values, output, options, pieces)
+    dispatch(&values, output, options, pieces)
 }
 
 fn piece_count(nnz: usize, options: &WriteOptions) -> usize {
@@ -198,8 +204,8 @@ impl Piece for Rows<'_> {
 }
 
 /// Finds the Rust type of the values.
-fn dispatch<B: AsRef<[u8]>>(
-    values: &Values<B>,
+fn dispatch(
+    values: &Values<&[u8]>,
     mut output: impl Write + Send,
     options: &WriteOptions,
     pieces: Vec<impl Piece>,

@@ -9,6 +9,8 @@
 //! Everything here goes through [`Fibers`]: a tree, a [`Subtree`](crate::Subtree) and a piece of
 //! either are walked by the same code.
 
+mod leaves;
+
 use std::ops::Range;
 
 use hurray_format::cast::{to_u64, to_usize};
@@ -16,6 +18,8 @@ use hurray_format::cast::{to_u64, to_usize};
 use rayon::prelude::*;
 
 use crate::tree::{Csf, Level};
+
+pub use leaves::Leaves;
 
 /// Which part of a tree to walk: a range of leaves, and for each level above them the nodes over
 /// the first and the last of these leaves. On untrusted levels the nodes are only bounds.
@@ -114,6 +118,13 @@ pub struct Fibers<'a> {
     leaf_crd: &'a [u64],
 }
 
+/// The nodes above the leaves that have the same parent: where the fiber of each ends, and their
+/// coordinates. As many of one as of the other.
+struct Run<'a> {
+    ends: &'a [u64],
+    crd: &'a [u64],
+}
+
 impl<'a> Fibers<'a> {
     /// A walk over the part `span` of a tree of at least three levels. O(rank).
     pub(crate) fn new(levels: Vec<Level<&'a [u64]>>, dimensions: &'a [u32], span: Span) -> Self {
@@ -158,8 +169,18 @@ impl<'a> Fibers<'a> {
     /// Calls `f` with each fiber that is left.
     #[inline]
     pub fn for_each(mut self, mut f: impl FnMut(Fiber<'_>)) {
-        while let Some(fiber) = self.next() {
-            f(fiber);
+        while let Some(run) = self.next_run() {
+            let Self { dimensions, ref mut leaves, ref mut coordinates, leaf_crd, .. } = self;
+            let inner = coordinates.len() - 1;
+            for (&end, &coordinate) in run.ends.iter().zip(run.crd) {
+                let (start, end) = (leaves.start, to_usize(end).min(leaves.end));
+                if end > start {
+                    leaves.start = end;
+                    coordinates[inner] = coordinate;
+                    let (outer, crd) = (&coordinates[..], &leaf_crd[start..end]);
+                    f(Fiber { outer, dimensions, start, crd });
+                }
+            }
         }
     }
 
@@ -202,34 +223,49 @@ impl<'a> Fibers<'a> {
     /// The same elements one by one, with logical indices.
     #[must_use]
     pub fn leaves(self) -> Leaves<'a> {
-        let index = vec![0; self.dimensions.len()];
-        let dimension = self.dimensions.last().map_or(0, |&dimension| dimension as usize);
-        Leaves { fibers: self, index, dimension, crd: [].iter(), position: 0 }
+        Leaves::new(self)
     }
 
     /// Moves to the next fiber with elements, sets the coordinates and gives its leaves, which are
     /// within the leaf level.
     #[inline]
     fn advance(&mut self) -> Option<Range<usize>> {
+        let (node, end) = self.next_node()?;
+        self.node = node + 1;
+        let start = std::mem::replace(&mut self.leaves.start, end);
+        if let Some(coordinate) = self.coordinates.last_mut() {
+            *coordinate = crd_at(self.node_crd, node);
+        }
+        Some(start..end)
+    }
+
+    /// Moves to the next fiber with elements and behind all nodes that have the same parent, whose
+    /// coordinates it sets. The caller takes the leaves, and the coordinates of the nodes.
+    #[inline]
+    fn next_run(&mut self) -> Option<Run<'a>> {
+        let (node, _) = self.next_node()?;
+        let last = self.last_node.min(self.node_crd.len() - 1);
+        let end = to_usize(self.run_end).min(last + 1).max(node + 1);
+        self.node = end;
+        Some(Run { ends: &self.leaf_pos[node + 1..end + 1], crd: &self.node_crd[node..end] })
+    }
+
+    /// The next node whose fiber has elements and where that ends, within the leaf level. Moves the
+    /// cursors above to its ancestors.
+    #[inline]
+    fn next_node(&mut self) -> Option<(usize, usize)> {
+        // In a valid tree a fiber begins where the one before ended. Taking it that way whatever
+        // pos says keeps the walk linear.
         while self.node <= self.last_node && self.leaves.start < self.leaves.end {
             let node = self.node;
-            let end = *self.leaf_pos.get(node + 1)?;
+            let end = to_usize(*self.leaf_pos.get(node + 1)?).min(self.leaves.end);
+            if end > self.leaves.start {
+                if to_u64(node) >= self.run_end {
+                    self.climb(node);
+                }
+                return Some((node, end));
+            }
             self.node += 1;
-            // In a valid tree a fiber begins where the one before ended. Starting there whatever
-            // pos says keeps the walk linear.
-            let start = self.leaves.start;
-            let end = to_usize(end).min(self.leaves.end);
-            if end <= start {
-                continue;
-            }
-            self.leaves.start = end;
-            if to_u64(node) >= self.run_end {
-                self.climb(node);
-            }
-            if let Some(coordinate) = self.coordinates.last_mut() {
-                *coordinate = crd_at(self.node_crd, node);
-            }
-            return Some(start..end);
         }
         None
     }
@@ -290,60 +326,6 @@ fn path_to(levels: &[Level<&[u64]>], leaf: usize, first: &[usize], last: &[usize
         child = to_u64(*node);
     }
     path
-}
-
-/// A walk over single elements with their logical indices, in storage order. See [`Csf::leaves`].
-///
-/// The indices borrow from the walk, so this is not an [`Iterator`]: use
-/// `while let Some((index, leaf)) = leaves.next()`, or [`for_each`](Self::for_each), which is
-/// faster.
-#[derive(Clone, Debug)]
-pub struct Leaves<'a> {
-    fibers: Fibers<'a>,
-    index: Vec<u64>,
-    dimension: usize,
-    crd: std::slice::Iter<'a, u64>,
-    position: usize,
-}
-
-impl Leaves<'_> {
-    /// The logical index of the next element and its leaf position.
-    #[expect(clippy::should_implement_trait, reason = "an Iterator cannot lend")]
-    #[inline]
-    pub fn next(&mut self) -> Option<(&[u64], usize)> {
-        let coordinate = match self.crd.next() {
-            Some(&coordinate) => coordinate,
-            None => {
-                let leaves = self.fibers.advance()?;
-                place(&self.fibers.coordinates, self.fibers.dimensions, &mut self.index);
-                self.position = leaves.start;
-                self.crd = self.fibers.leaf_crd[leaves].iter();
-                *self.crd.next()?
-            }
-        };
-        self.index[self.dimension] = coordinate;
-        let position = self.position;
-        self.position += 1;
-        Some((&self.index, position))
-    }
-
-    /// Calls `f` with the logical index and the leaf position of each element that is left.
-    #[inline]
-    pub fn for_each(mut self, mut f: impl FnMut(&[u64], usize)) {
-        for &coordinate in self.crd {
-            self.index[self.dimension] = coordinate;
-            f(&self.index, self.position);
-            self.position += 1;
-        }
-        let (mut index, dimension) = (self.index, self.dimension);
-        self.fibers.for_each(|fiber| {
-            fiber.place(&mut index);
-            for (&coordinate, position) in fiber.crd.iter().zip(fiber.start..) {
-                index[dimension] = coordinate;
-                f(&index, position);
-            }
-        });
-    }
 }
 
 impl<S: AsRef<[u64]>> Csf<S> {
