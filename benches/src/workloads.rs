@@ -397,7 +397,7 @@ mod tests {
         let entries = entries("skew3", 2_000);
         let text = entries.text().unwrap();
         let read = tns::read(&text[..], &tns::ReadOptions::default()).unwrap();
-        assert_eq!(read.coordinates, entries.coordinates());
+        assert_eq!(read.coordinates[..], *entries.coordinates());
         assert_eq!(read.values.as_slice::<f64>().unwrap(), entries.values());
     }
 

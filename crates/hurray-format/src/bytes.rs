@@ -102,6 +102,20 @@ impl AlignedBytes {
         self.len = len.min(self.len);
     }
 
+    /// Makes room for exactly `additional` more bytes, where there is not as much. Room that is
+    /// never used costs addresses only, if it is large.
+    ///
+    /// # Panics
+    /// If the memory is not to be had, as `Vec` does.
+    pub fn reserve(&mut self, additional: usize) {
+        let size = self.len.checked_add(additional).expect("out of memory");
+        if size > self.memory.bytes().len() {
+            let mut larger = Memory::zeroed(size).expect("out of memory");
+            larger.bytes_mut()[..self.len].copy_from_slice(self);
+            self.memory = larger;
+        }
+    }
+
     /// Appends bytes; amortised linear in their number.
     ///
     /// # Panics
@@ -110,9 +124,7 @@ impl AlignedBytes {
         let (start, end) = (self.len, self.len + bytes.len());
         let capacity = self.memory.bytes().len();
         if end > capacity {
-            let mut larger = Memory::zeroed(end.max(2 * capacity)).expect("out of memory");
-            larger.bytes_mut()[..start].copy_from_slice(self);
-            self.memory = larger;
+            self.reserve(bytes.len().max(2 * capacity - start));
         }
         self.len = end;
         self[start..].copy_from_slice(bytes);

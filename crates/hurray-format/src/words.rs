@@ -37,6 +37,15 @@ impl AlignedWords {
         self.0.truncate(len.min(self.len()) * size_of::<u64>());
     }
 
+    /// Makes room for exactly `additional` more words, where there is not as much; see
+    /// [`AlignedBytes::reserve`].
+    ///
+    /// # Panics
+    /// If the memory is not to be had, as `Vec` does.
+    pub fn reserve(&mut self, additional: usize) {
+        self.0.reserve(additional.checked_mul(size_of::<u64>()).expect("out of memory"));
+    }
+
     /// Appends words; amortised linear in their number.
     ///
     /// # Panics
@@ -102,6 +111,11 @@ mod tests {
         words.extend_from_slice(&[8, u64::MAX]);
         assert_eq!(words[..], [7, 8, u64::MAX]);
         words.truncate(9);
+        words.reserve(1 << 20);
+        let place = words.as_ptr();
+        words.extend_from_slice(&vec![1; 1 << 20]);
+        assert_eq!((words.as_ptr(), words.len()), (place, (1 << 20) + 3));
+        words.truncate(3);
         assert_eq!(words, AlignedWords::from(vec![7, 8, u64::MAX]));
         assert_eq!(format!("{:?}", AlignedWords::from(&[1, 2][..])), "[1, 2]");
     }

@@ -35,7 +35,7 @@ fn blanks_comments_line_ends_and_a_byte_order_mark_do_not_matter() {
                  # 9 9 9 9\n2 1 1 -1e2# close by\n2 2 2 nan # further off";
     let entries = read(text).unwrap();
     assert_eq!(entries.shape.dimensions(), [2, 2, 3]);
-    assert_eq!(entries.coordinates, [0, 1, 2, 1, 0, 0, 1, 1, 1]);
+    assert_eq!(entries.coordinates[..], [0, 1, 2, 1, 0, 0, 1, 1, 1]);
     assert_eq!(floats(&entries)[..2], [1.5, -100.0]);
     assert!(floats(&entries)[2].is_nan());
     let lines: Vec<_> = (0..4).map(|entry| entries.line_of(entry)).collect();
@@ -46,7 +46,7 @@ fn blanks_comments_line_ends_and_a_byte_order_mark_do_not_matter() {
 fn indices_count_from_what_the_options_say() {
     let zero =
         |text| read_with(text, ReadOptions { index_base: IndexBase::Zero, ..Default::default() });
-    assert_eq!(zero("0 1 2 4\n").unwrap().coordinates, [0, 1, 2]);
+    assert_eq!(zero("0 1 2 4\n").unwrap().coordinates[..], [0, 1, 2]);
     assert_eq!(zero("0 1 2 4\n").unwrap().shape.dimensions(), [1, 2, 3]);
     assert_eq!(
         error("1 1 3 1 2.0\n1 1 1 00 4.0\n"),
@@ -179,7 +179,7 @@ fn an_index_is_a_whole_number_without_sign() {
 fn an_index_reaches_up_to_the_longest_dimension() {
     let largest = u64::MAX - 1;
     let entries = read(format!("{largest} 0000000000000000000000000001 1 1")).unwrap();
-    assert_eq!(entries.coordinates, [largest - 1, 0, 0]);
+    assert_eq!(entries.coordinates[..], [largest - 1, 0, 0]);
     assert_eq!(entries.shape.dimensions(), [largest, 1, 1]);
     for index in [u64::MAX.to_string(), "1".repeat(21), "18446744073709551617".into()] {
         assert_eq!(
@@ -286,7 +286,8 @@ fn errors_name_the_file_and_can_be_matched() {
     assert!(error.to_string().starts_with("no/such/file.tns: cannot read the text: "));
 }
 
-/// A text of a few hundred lines with everything that can be skipped, and what it holds.
+/// A text of a few hundred lines with everything that can be skipped, and what it holds. Lines of
+/// the usual shape, and such that differ from it in their blanks, value or comment, take turns.
 fn long_text() -> (String, Vec<u64>, Vec<f64>, Vec<u64>) {
     let (mut text, mut coordinates, mut values, mut lines) =
         (String::new(), vec![], vec![], vec![]);
@@ -298,7 +299,13 @@ fn long_text() -> (String, Vec<u64>, Vec<f64>, Vec<u64>) {
         }
         let index = [i * i % 97, i, 1 << (i % 50)];
         let value = 0.1 * i as f64 - 3.0;
-        text += &format!("{} {}\t{}  {value:?}\n", index[0] + 1, index[1] + 1, index[2] + 1);
+        let [first, second, third] = index.map(|coordinate| coordinate + 1);
+        text += &match i % 8 {
+            0 => format!("{first} {second}\t{third}  {value:?}\n"),
+            1 => format!("{first} {second} {third} {value:e} # and a comment\n"),
+            2 => format!(" {first} {second} {third} {value:?}\r\n"),
+            _ => format!("{first} {second}\t{third} {value:?}\n"),
+        };
         line += 1;
         coordinates.extend(index);
         values.push(value);
@@ -317,11 +324,12 @@ fn in_pools(check: impl Fn() + Sync) {
 fn neither_blocks_nor_threads_change_the_result() {
     let (text, coordinates, values, lines) = long_text();
     in_pools(|| {
-        for block_size in [1, 2, 17, 100, 1000, 1 << 20] {
+        // Around every byte of some lines, and of more than one.
+        for block_size in (1..=150).chain([1000, 1 << 20]) {
             let options = ReadOptions { block_size, ..Default::default() };
             let entries = read_with(&text, options).unwrap();
             assert_eq!(entries.shape.dimensions(), [97, 300, (1 << 49) + 1]);
-            assert_eq!(entries.coordinates, coordinates);
+            assert_eq!(entries.coordinates[..], coordinates);
             assert_eq!(floats(&entries), values);
             let found: Vec<u64> = (0..300).map(|i| entries.line_of(i).unwrap()).collect();
             assert_eq!(found, lines);
@@ -515,7 +523,21 @@ mod gzip {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), &text).unwrap();
         let entries = tns::read_path(file.path(), &ReadOptions::default()).unwrap();
-        assert_eq!(entries.coordinates, [0, 0, 0, 1, 1, 1]);
+        assert_eq!(entries.coordinates[..], [0, 0, 0, 1, 1, 1]);
+    }
+
+    #[test]
+    fn compressed_text_holds_the_same_entries_whatever_the_blocks() {
+        let (text, coordinates, values, _) = long_text();
+        let compressed = member(text.as_bytes());
+        in_pools(|| {
+            for block_size in [1, 33, 500, 1 << 20] {
+                let options = ReadOptions { block_size, ..Default::default() };
+                let entries = read_with(&compressed, options).unwrap();
+                assert_eq!(entries.coordinates[..], coordinates);
+                assert_eq!(floats(&entries), values);
+            }
+        });
     }
 
     #[test]

@@ -122,7 +122,7 @@ proptest! {
         let shape = Some(Shape::new(vec![u64::MAX - 1; rank]).unwrap());
         let options = ReadOptions { index_base, shape, block_size, ..Default::default() };
         let entries = tns::read(&text[..], &options).unwrap();
-        prop_assert_eq!(entries.coordinates, coordinates);
+        prop_assert_eq!(&entries.coordinates[..], &coordinates[..]);
         prop_assert_eq!(entries.values.bytes(), values.as_bytes());
     }
 }
@@ -262,7 +262,7 @@ fn gzip_output_reads_back_even_if_it_is_empty() {
         ..Default::default()
     };
     let entries = tns::read(&text[..], &read).unwrap();
-    assert_eq!(entries.coordinates, coordinates);
+    assert_eq!(entries.coordinates[..], coordinates);
     assert_eq!(entries.values.as_slice::<f32>().unwrap(), values);
 
     let text = lines(2, &[], Values::from_slice::<f32>(&[]), &options);

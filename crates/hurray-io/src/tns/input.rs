@@ -45,13 +45,19 @@ impl<'a> Input<'a> {
         Ok(Some(Self { reader: Box::new(io::Cursor::new(head).chain(input)), failure: None }))
     }
 
-    /// Appends up to `limit` bytes, fewer only if there are no more.
-    fn append_to(&mut self, buffer: &mut Vec<u8>, limit: usize) {
-        if self.failure.is_none() {
-            // What was read before a failure stays in the buffer.
-            let result = self.reader.by_ref().take(to_u64(limit)).read_to_end(buffer);
-            self.failure = result.err();
+    /// Reads until `buffer` is full, less only if there is no more; returns how many bytes.
+    fn read(&mut self, buffer: &mut [u8]) -> usize {
+        let mut length = 0;
+        while self.failure.is_none() && length < buffer.len() {
+            match self.reader.read(&mut buffer[length..]) {
+                Ok(0) => break,
+                Ok(count) => length += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // What was read before a failure counts.
+                Err(error) => self.failure = Some(error),
+            }
         }
+        length
     }
 }
 
@@ -83,7 +89,10 @@ impl<R: Read> Read for Counted<'_, R> {
 /// Whole lines of the input, as many as fit a buffer.
 #[derive(Default)]
 pub(super) struct Lines {
+    /// Never cut, so that what was made once need not be made zero again for every read.
     buffer: Vec<u8>,
+    /// How many bytes of the buffer are text.
+    length: usize,
     /// The whole lines are the first bytes of the buffer, this many.
     whole: usize,
 }
@@ -104,23 +113,24 @@ impl Lines {
         before: &Lines,
         target: usize,
     ) -> Result<(), Stop> {
-        let rest = &before.buffer[before.whole..];
+        let rest = &before.buffer[before.whole..before.length];
         // Never room for more than the longest line and its line feed, so that what is refused
         // does not depend on the target.
         let mut size = target.max(2 * rest.len()).clamp(1, MAX_LINE + 1);
         self.whole = 0;
-        self.buffer.clear();
-        self.buffer.extend_from_slice(rest);
+        self.make_room(size);
+        self.buffer[..rest.len()].copy_from_slice(rest);
+        self.length = rest.len();
         loop {
-            let from = self.buffer.len();
-            input.append_to(&mut self.buffer, size - from);
-            let line_feed = self.buffer[from..].iter().rposition(|&byte| byte == b'\n');
+            let from = self.length;
+            self.length += input.read(&mut self.buffer[from..size]);
+            let line_feed = self.buffer[from..self.length].iter().rposition(|&byte| byte == b'\n');
             self.whole = line_feed.map_or(0, |at| from + at + 1);
-            if self.buffer.len() < size {
+            if self.length < size {
                 match input.failure.take_if(|_| self.whole == 0) {
                     Some(failure) => return Err(Stop::Io(failure)),
                     // The last line may lack its line feed.
-                    None if input.failure.is_none() => self.whole = self.buffer.len(),
+                    None if input.failure.is_none() => self.whole = self.length,
                     None => {}
                 }
                 return Ok(());
@@ -132,6 +142,13 @@ impl Lines {
                 return Err(Stop::LineTooLong);
             }
             size = (2 * size).min(MAX_LINE + 1);
+            self.make_room(size);
+        }
+    }
+
+    fn make_room(&mut self, size: usize) {
+        if self.buffer.len() < size {
+            self.buffer.resize(size, 0);
         }
     }
 

@@ -40,6 +40,7 @@
 mod error;
 mod format;
 mod input;
+mod line;
 mod lines;
 mod number;
 mod piece;

@@ -43,6 +43,13 @@ pub(super) struct Plain {
 const PLAIN_DIGITS: usize = 19;
 
 impl Plain {
+    /// A number with so many digits before and behind its point, unless they are too many.
+    #[inline(always)]
+    pub(super) fn new(negative: bool, digits: u64, whole: usize, fraction: usize) -> Option<Self> {
+        let fits = whole + fraction <= PLAIN_DIGITS;
+        fits.then_some(Self { negative, digits, fraction })
+    }
+
     /// Reads `-123.45` at the start of `text`; returns the length too. `None` for any other form.
     #[inline(always)]
     pub(super) fn scan(text: &[u8]) -> Option<(Self, usize)> {
@@ -55,8 +62,8 @@ impl Plain {
             (digits, fraction) = self::digits(text, end + 1, digits);
             end += 1 + fraction;
         }
-        let fits = whole > 0 && whole + fraction <= PLAIN_DIGITS;
-        fits.then_some((Self { negative, digits, fraction }, end))
+        let plain = Self::new(negative, digits, whole, fraction).filter(|_| whole > 0)?;
+        Some((plain, end))
     }
 }
 
@@ -67,11 +74,10 @@ impl Plain {
 /// mispredicted branch per number; eight at once, without asking, cost none.
 #[inline(always)]
 pub(super) fn digits(text: &[u8], start: usize, mut value: u64) -> (u64, usize) {
-    const POWERS: [u64; 9] = [1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000];
     let mut at = start;
     while let Some(word) = text.get(at..).and_then(|rest| rest.first_chunk()) {
         let (more, count) = eight_digits(u64::from_le_bytes(*word));
-        value = value.wrapping_mul(POWERS[count]).wrapping_add(more);
+        value = value.wrapping_mul(POWERS_OF_TEN[count]).wrapping_add(more);
         at += count;
         if count < 8 {
             return (value, at - start);
@@ -86,22 +92,53 @@ pub(super) fn digits(text: &[u8], start: usize, mut value: u64) -> (u64, usize) 
     (value, at - start)
 }
 
+/// 10 to the power of up to 16, a u64.
+const POWERS_OF_TEN: [u64; 17] = {
+    let mut powers = [1; 17];
+    let mut exponent = 1;
+    while exponent < powers.len() {
+        powers[exponent] = 10 * powers[exponent - 1];
+        exponent += 1;
+    }
+    powers
+};
+
+/// 10 to the power of `exponent`, up to 16.
+#[inline(always)]
+pub(super) fn power_of_ten(exponent: usize) -> Option<u64> {
+    POWERS_OF_TEN.get(exponent).copied()
+}
+
+/// A word with the same byte everywhere is a multiple of this one.
+const EACH: u64 = 0x0101_0101_0101_0101;
+
 /// The number that the leading digits of eight characters make, the first in the lowest byte, and
 /// how many digits there are.
 #[inline(always)]
 fn eight_digits(word: u64) -> (u64, usize) {
-    const EACH: u64 = 0x0101_0101_0101_0101;
+    let count = (not_digits(word).trailing_zeros() / 8) as usize;
+    (leading_digits(word, count), count)
+}
+
+/// The highest bit of each of eight characters that is no digit.
+#[inline(always)]
+pub(super) fn not_digits(word: u64) -> u64 {
     // Digits become 0 to 9; in everything else the highest bit is set, or is by adding 118.
     let digits = word ^ (0x30 * EACH);
-    let others = (((digits & (0x7F * EACH)) + 0x76 * EACH) | digits) & (0x80 * EACH);
-    let count = others.trailing_zeros() / 8;
+    (((digits & (0x7F * EACH)) + 0x76 * EACH) | digits) & (0x80 * EACH)
+}
+
+/// The number that the first `count` of eight characters make, all of them digits. Of no
+/// characters, 0.
+#[inline(always)]
+pub(super) fn leading_digits(word: u64, count: usize) -> u64 {
     // Zeros in front instead of what follows the digits.
-    let digits = digits.checked_shl(64 - 8 * count).unwrap_or(0);
+    let shift = u32::try_from(64 - 8 * count).unwrap_or(64);
+    let digits = (word ^ (0x30 * EACH)).checked_shl(shift).unwrap_or(0);
     // Neighbours are joined: digits to pairs, pairs to fours, fours to eight.
     let pairs = (digits.wrapping_mul((10 << 8) + 1) >> 8) & 0x00FF_00FF_00FF_00FF;
     let fours = (pairs.wrapping_mul((100 << 16) + 1) >> 16) & 0x0000_FFFF_0000_FFFF;
-    let eight = fours.wrapping_mul((10000 << 32) + 1) >> 32;
-    (eight, count as usize)
+    fours.wrapping_mul((10000 << 32) + 1) >> 32
 }
 
 /// The powers of ten that a float type holds exactly.

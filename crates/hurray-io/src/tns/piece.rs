@@ -4,6 +4,7 @@ use hurray_format::Shape;
 
 use super::IndexBase;
 use super::error::{Dialect, Found, Problem};
+use super::line::Line;
 use super::lines::LineNumbers;
 use super::number::{Number, NumberError, Plain, digits};
 
@@ -17,6 +18,24 @@ pub(super) struct Rules {
     pub(super) index_base: IndexBase,
     pub(super) pattern: bool,
     pub(super) shape: Option<Shape>,
+    /// What the coordinates of each dimension lie below.
+    limits: Vec<u64>,
+}
+
+impl Rules {
+    /// A shape has to be of this rank.
+    pub(super) fn new(
+        rank: usize,
+        index_base: IndexBase,
+        pattern: bool,
+        shape: Option<Shape>,
+    ) -> Self {
+        let limits = match &shape {
+            Some(shape) => shape.dimensions().to_vec(),
+            None => vec![MAX_COORDINATE + 1; rank],
+        };
+        Self { rank, index_base, pattern, shape, limits }
+    }
 }
 
 /// The entries of a piece of text. Lines count from 1 at its beginning.
@@ -61,6 +80,14 @@ impl<T: Number> Piece<T> {
         let mut at = 0;
         while at < text.len() {
             let start = at;
+            let before = self.coordinates.len();
+            if let Some(next) = self.usual_line(text, at, rules) {
+                at = next;
+                self.lines += 1;
+                self.entry_lines.push(self.lines);
+                continue;
+            }
+            self.coordinates.truncate(before);
             at = skip_blanks(text, at);
             if !is_end(text, at) {
                 match self.entry(text, at, rules) {
@@ -77,6 +104,28 @@ impl<T: Number> Piece<T> {
             at = end_of_line(text, at) + 1;
             self.lines += 1;
         }
+    }
+
+    /// Reads the line at `at` if it has the usual shape; returns the offset of the next one.
+    /// Otherwise some of its coordinates may be left behind.
+    #[inline(always)]
+    fn usual_line(&mut self, text: &[u8], at: usize, rules: &Rules) -> Option<usize> {
+        let mut line = Line::new(text, at)?;
+        let limits = rules.limits.iter();
+        for (largest, &limit) in self.largest.iter_mut().zip(limits) {
+            // Below the index base it wraps round, and lies beyond every limit.
+            let coordinate = line.index()?.wrapping_sub(rules.index_base.first());
+            if coordinate >= limit {
+                return None;
+            }
+            *largest = coordinate.max(*largest);
+            self.coordinates.push(coordinate);
+        }
+        if rules.pattern {
+            return None;
+        }
+        self.values.push(T::from_plain(line.value()?)?);
+        Some(line.at())
     }
 
     /// Reads the entry that begins at `at`; returns the offset of what follows it on its line: a
@@ -125,8 +174,7 @@ fn index(text: &[u8], at: usize, dimension: usize, rules: &Rules) -> Option<(u64
         index = lexical_core::parse(&text[at..end]).ok()?;
     }
     let coordinate = index.checked_sub(rules.index_base.first())?;
-    let inside = rules.shape.as_ref().is_none_or(|shape| shape.contains(dimension, coordinate));
-    (inside && coordinate <= MAX_COORDINATE).then_some((coordinate, end))
+    (coordinate < rules.limits[dimension]).then_some((coordinate, end))
 }
 
 /// Why [`index`] finds no coordinate at `at`.
