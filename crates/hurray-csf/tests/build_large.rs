@@ -63,6 +63,22 @@ fn large_and_lopsided_builds_are_sorted_and_stable() {
     let row5 = |i: u64| [0, noise(i) % 40, noise(i * 3) % 2, noise(i * 5) % 900, noise(i * 7) % 9];
     let rank5: Vec<u64> = (0..N).flat_map(row5).collect();
     compare_with_sort(&[1, 40, 2, 900, 9], &rank5);
+    let row6 = |i: u64| [noise(i) % 2, 7, noise(i * 3), noise(i * 5), noise(i * 7) % 3, noise(i)];
+    let rank6: Vec<u64> = (0..N).flat_map(row6).collect();
+    compare_with_sort(&[2, 8, Shape::DYNAMIC, Shape::DYNAMIC, 3, Shape::DYNAMIC], &rank6);
+}
+
+#[test]
+fn entries_with_the_same_leading_bits_are_sorted_and_stable() {
+    const N: u64 = 150_000;
+    // Outer coordinates of 40 bits that all vary, each of them in a run of up to 1, 30 and nearly
+    // all entries; inner ones that come back.
+    for (outers, inners) in [(N, 2), (N / 10, 5), (N / 30, 1 << 40), (50, 1 << 40)] {
+        let outer = |i| noise(noise(i) % outers) >> 24;
+        let row = |i| [outer(i), outer(i) >> 20, noise(i ^ 1 << 40) % inners];
+        let rows: Vec<u64> = (0..N).flat_map(row).collect();
+        compare_with_sort(&[1 << 40, 1 << 20, 1 << 41], &rows);
+    }
 }
 
 #[test]

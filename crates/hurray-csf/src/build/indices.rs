@@ -184,6 +184,8 @@ impl<I: Coordinate> Source for Checked<'_, I> {
         match (self.indices, self.rank) {
             (Indices::Rows(rows), 3) => transpose::<I, 3>(&rows[start * 3..], block),
             (Indices::Rows(rows), 4) => transpose::<I, 4>(&rows[start * 4..], block),
+            (Indices::Rows(rows), 5) => transpose::<I, 5>(&rows[start * 5..], block),
+            (Indices::Rows(rows), 6) => transpose::<I, 6>(&rows[start * 6..], block),
             (Indices::Rows(rows), rank) => (0..rank).fold(false, |any, dimension| {
                 let rows = rows[start * rank..].iter().skip(dimension).step_by(rank);
                 any | widen(rows, block.column_mut(dimension))

@@ -104,6 +104,8 @@ impl KeyLayout {
         match self.fields.len() {
             3 => self.pack_rows_of::<W, 3>(rows.as_chunks().0, start, shape, keys),
             4 => self.pack_rows_of::<W, 4>(rows.as_chunks().0, start, shape, keys),
+            5 => self.pack_rows_of::<W, 5>(rows.as_chunks().0, start, shape, keys),
+            6 => self.pack_rows_of::<W, 6>(rows.as_chunks().0, start, shape, keys),
             _ => false,
         }
     }

@@ -4,8 +4,9 @@
 //! twice: once into pieces that fit the cache, and once within the cache when a piece is sorted.
 //! The pieces lie between splitters taken from a sample of the keys, which makes them about equal
 //! however the keys are distributed; many entries with one key end up in one piece that needs no
-//! sorting. A piece is radix-sorted by the bits that vary in it, or by comparison where that is
-//! less work, in scratch memory that all pieces of a thread share.
+//! sorting. A piece is radix-sorted by the leading bits that vary in it, in scratch memory that all
+//! pieces of a thread share. These tell most entries of wide keys apart, so that what is left are
+//! short runs of entries to compare.
 
 use std::cmp::Ordering;
 
@@ -172,6 +173,9 @@ const DIGIT_BITS: u32 = 9;
 
 const DIGITS: usize = 1 << DIGIT_BITS;
 
+/// The most digits that a piece is sorted by.
+const LEADING: usize = 4;
+
 /// The part of a key that one radix pass sorts by.
 #[derive(Clone, Copy)]
 struct Digit {
@@ -192,6 +196,12 @@ impl Digit {
     #[inline]
     fn of<const W: usize>(self, key: &Key<W>) -> usize {
         to_usize(key[self.word] >> self.shift) % DIGITS
+    }
+
+    /// Whether two keys have this digit and everything above it in common.
+    #[inline]
+    fn same_above<const W: usize>(self, a: &Key<W>, b: &Key<W>) -> bool {
+        a[..self.word] == b[..self.word] && (a[self.word] ^ b[self.word]) >> self.shift == 0
     }
 }
 
@@ -224,24 +234,36 @@ impl<const W: usize> Scratch<W> {
         for (word, &bits) in varying.iter().enumerate().rev() {
             Digit::of_word(word, bits, &mut self.digits);
         }
-        let Some((&last, others)) = self.digits.split_last() else { return };
-
-        let entries = keys.iter().zip(&*payloads);
-        let records = entries.map(|(&key, &payload)| Record { key, payload });
-        // A radix pass costs about as much as two comparisons of every record, and its counters.
-        if keys.len() < DIGITS || self.digits.len() > to_usize(keys.len().ilog2().into()) / 2 {
-            self.records.clear();
-            self.records.extend(records);
-            self.records.sort_by(|a, b| compare(&a.key, &b.key));
-            store(&self.records, keys, payloads);
+        if self.digits.is_empty() {
             return;
         }
+        if keys.len() < DIGITS {
+            return self.sort_by_comparison(keys, payloads);
+        }
+        let enough = self.digits.len().saturating_sub(LEADING);
+        self.sort_by_digits(enough, keys, payloads);
+        if enough > 0 {
+            self.sort_runs(self.digits[enough], keys, payloads);
+        }
+    }
 
-        count(keys, &self.digits, &mut self.places);
+    /// Sorts entries by comparing them.
+    fn sort_by_comparison(&mut self, keys: &mut [Key<W>], payloads: &mut [Stored]) {
+        self.records.clear();
+        self.records.extend(records(keys, payloads));
+        self.records.sort_by(|a, b| compare(&a.key, &b.key));
+        store(&self.records, keys, payloads);
+    }
+
+    /// Sorts entries by their digits from number `lowest` on.
+    fn sort_by_digits(&mut self, lowest: usize, keys: &mut [Key<W>], payloads: &mut [Stored]) {
+        let Some((&last, others)) = self.digits[lowest..].split_last() else { return };
+        count(keys, &self.digits[lowest..], &mut self.places);
         let empty = Record { key: [0; W], payload: [0; 8] };
         for memory in [&mut self.records, &mut self.spare] {
             memory.resize(keys.len().max(memory.len()), empty);
         }
+        let records = records(keys, payloads);
         let (mut from, mut to) = (&mut self.records[..keys.len()], &mut self.spare[..keys.len()]);
         let mut places = self.places.iter_mut();
         let mut next_places = || places.next().expect("every digit is counted");
@@ -261,6 +283,31 @@ impl<const W: usize> Scratch<W> {
             payloads[place] = record.payload;
         });
     }
+
+    /// Sorts entries that are sorted by all digits from `lowest` on: runs of entries that have
+    /// these in common. One pass, if there are few.
+    fn sort_runs(&mut self, lowest: Digit, keys: &mut [Key<W>], payloads: &mut [Stored]) {
+        let descends = |pair: &[Key<W>]| compare(&pair[0], &pair[1]).is_gt();
+        let mut sorted = 0;
+        while let Some(before) = keys[sorted..].windows(2).position(descends) {
+            let descent = sorted + before + 1;
+            let in_run = |key: &Key<W>| lowest.same_above(key, &keys[descent]);
+            let other = keys[sorted..descent].iter().rposition(|key| !in_run(key));
+            let start = other.map_or(sorted, |other| sorted + other + 1);
+            let length = keys[descent..].iter().position(|key| !in_run(key));
+            let end = length.map_or(keys.len(), |length| descent + length);
+            self.sort_by_comparison(&mut keys[start..end], &mut payloads[start..end]);
+            sorted = end;
+        }
+    }
+}
+
+/// Entries as records.
+fn records<const W: usize>(
+    keys: &[Key<W>],
+    payloads: &[Stored],
+) -> impl Iterator<Item = Record<W>> {
+    keys.iter().zip(payloads).map(|(&key, &payload)| Record { key, payload })
 }
 
 /// The order of keys; of one word faster than that of arrays.
