@@ -117,25 +117,42 @@ impl Source for Leaves<'_> {
     /// Climbs from the leaves of the block to the root with the nodes over them. O(rank) steps
     /// per leaf at most, and a few binary searches, whatever the levels hold.
     fn fill(&self, start: usize, block: &mut Block) -> bool {
+        let len = block.len();
         // The nodes of a level that have leaves in the block, and where in it their leaves end.
-        let mut nodes: Vec<usize> = (start..start + block.len()).collect();
-        let mut ends: Vec<usize> = (1..=block.len()).collect();
+        let mut nodes: Vec<usize> = (start..start + len).collect();
+        let mut ends: Vec<usize> = (1..=len).collect();
         for level in (0..self.0.rank()).rev() {
             let (pos, crd) = self.0.level(level);
+            let coordinate = |node: &usize| crd.get(*node).copied().unwrap_or(0);
             let column = block.column_mut(self.0.mode_order().dimension(level));
-            let mut begin = 0;
-            for (&node, &end) in nodes.iter().zip(&ends) {
-                let coordinate = crd.get(node).copied().unwrap_or(0);
-                for slot in &mut column[begin..end] {
-                    *slot = coordinate;
+            if nodes.len() == len {
+                column.iter_mut().zip(&nodes).for_each(|(slot, node)| *slot = coordinate(node));
+            } else {
+                // Fibers are so short that a loop for each would end unforeseen, which takes
+                // longer than a few leaves. So the way from leaf to leaf is a sum.
+                let mut begins = [false; BLOCK + 1];
+                ends.iter().for_each(|&end| begins[end] = true);
+                let mut number = 0;
+                for (slot, &begins) in column.iter_mut().zip(&begins) {
+                    number += usize::from(begins);
+                    // Only untrusted levels leave leaves over that have no node.
+                    *slot = nodes.get(number).map_or(0, coordinate);
                 }
-                begin = end;
             }
-            // Only untrusted levels leave something over.
-            column[begin..].fill(0);
             climb(pos, &mut nodes, &mut ends);
         }
         false
+    }
+}
+
+/// How many of some nodes in ascending order lie before `end`, at least the first one.
+fn siblings(nodes: &[usize], end: usize) -> usize {
+    // No more than there are numbers from the first on, and as many where no fiber is empty.
+    let most = end.saturating_sub(nodes[0]).clamp(1, nodes.len());
+    if nodes[most - 1] < end {
+        most
+    } else {
+        nodes[..most].partition_point(|&node| node < end).max(1)
     }
 }
 
@@ -150,8 +167,7 @@ fn climb(pos: &[u64], nodes: &mut Vec<usize>, ends: &mut Vec<usize>) {
             parent += children_end[parent..].partition_point(|&end| end <= node);
         }
         let Some(&end) = children_end.get(parent) else { break };
-        let siblings = nodes[first..].iter().skip(1).take_while(|&&node| node < to_usize(end));
-        first += 1 + siblings.count();
+        first += siblings(&nodes[first..], to_usize(end));
         nodes[parents] = parent;
         ends[parents] = ends[first - 1];
         parents += 1;
