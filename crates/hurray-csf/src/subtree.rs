@@ -112,7 +112,7 @@ impl<'a> Subtree<'a> {
     /// Pieces of the sub-tree to be walked in parallel; see [`Fibers::par_split`].
     #[cfg(feature = "parallel")]
     #[must_use]
-    pub fn par_fibers(&self) -> rayon::vec::IntoIter<Fibers<'a>> {
+    pub fn par_fibers(&self) -> impl rayon::prelude::IndexedParallelIterator<Item = Fibers<'a>> {
         self.fibers().par_split()
     }
 }

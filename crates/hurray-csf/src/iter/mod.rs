@@ -397,7 +397,7 @@ impl<S: AsRef<[u64]>> Csf<S> {
     /// Pieces of the tree to be walked in parallel; see [`Fibers::par_split`].
     #[cfg(feature = "parallel")]
     #[must_use]
-    pub fn par_fibers(&self) -> rayon::vec::IntoIter<Fibers<'_>> {
+    pub fn par_fibers(&self) -> impl IndexedParallelIterator<Item = Fibers<'_>> {
         self.fibers().par_split()
     }
 
@@ -445,8 +445,9 @@ impl<'a> Fibers<'a> {
     /// # Ok::<(), hurray_csf::StructureError>(())
     /// ```
     #[must_use]
-    pub fn par_split(self) -> rayon::vec::IntoIter<Fibers<'a>> {
+    pub fn par_split(self) -> impl IndexedParallelIterator<Item = Fibers<'a>> {
         let most = self.leaves.len().div_ceil(Self::MIN_PIECE);
-        self.split(most.min(8 * rayon::current_num_threads())).into_par_iter()
+        // One by one, since the same number of leaves may be more work in one than in the other.
+        self.split(most.min(16 * rayon::current_num_threads())).into_par_iter().with_max_len(1)
     }
 }
