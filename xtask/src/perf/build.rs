@@ -6,7 +6,7 @@ use benches::{Entries, yardsticks};
 use hurray_format::ModeOrder;
 
 use super::Result;
-use super::lab::{Lab, Measured, Subject, Work, time, work};
+use super::lab::{Lab, Measured, Subject, Work, time, time_at_hand};
 use super::report::Bar;
 
 /// What building costs the wide tensors for each byte of coordinates, in units of `skew3`.
@@ -20,8 +20,8 @@ pub(super) fn run(lab: &mut Lab, subject: &Subject) -> Result<()> {
 }
 
 /// Builds; nothing can fail that has not failed before.
-fn build(entries: &Entries, mode_order: &ModeOrder) -> Duration {
-    time(|| entries.build_in(mode_order))
+pub(super) fn build(entries: &Entries, mode_order: &ModeOrder) -> Duration {
+    time_at_hand(2 * entries.byte_count(), || entries.build_in(mode_order))
 }
 
 /// Against a sort of 16-byte records, which a tensor of one's own may be too wide for.
@@ -69,8 +69,11 @@ fn wide(lab: &mut Lab, subject: &Subject, bar: f64) -> Result<()> {
     let size = size_of_val(entries.coordinates());
     let share = size as f64 / size_of_val(skew3.coordinates()) as f64;
     for threads in lab.thread_counts() {
-        let [seconds, yardstick] =
-            lab.race(threads, [work(|| entries.build()), work(|| skew3.build())]);
+        let [seconds, yardstick] = lab.race(
+            threads,
+            [entries, &skew3]
+                .map(|entries| -> Work<'_> { Box::new(|| build(entries, entries.mode_order())) }),
+        );
         let row = Measured {
             operation: "build",
             threads,

@@ -3,7 +3,8 @@
 use hurray_format::ModeOrder;
 
 use super::Result;
-use super::lab::{Lab, Measured, Subject, work};
+use super::build::build;
+use super::lab::{Lab, Measured, Subject, Work, time_at_hand};
 use super::report::Bar;
 
 pub(super) fn run(lab: &mut Lab, subject: &Subject) -> Result<()> {
@@ -12,8 +13,10 @@ pub(super) fn run(lab: &mut Lab, subject: &Subject) -> Result<()> {
     order.rotate_right(1);
     let order = ModeOrder::new(order)?;
     for threads in lab.thread_counts() {
-        let convert = work(|| subject.tensor.to_mode_order(order.clone()));
-        let build = work(|| subject.entries.build_in(&order));
+        let memory = 2 * subject.entries.byte_count();
+        let convert: Work<'_> =
+            Box::new(|| time_at_hand(memory, || subject.tensor.to_mode_order(order.clone())));
+        let build: Work<'_> = Box::new(|| build(&subject.entries, &order));
         let [seconds, build] = lab.race(threads, [convert, build]);
         let row = Measured {
             operation: &format!("convert to {order}"),
