@@ -3,9 +3,16 @@
 //! Large ones are mappings of their own, for which the system is asked to use huge pages where it
 //! can: touching memory for the first time is about three times as fast then, and that is a good
 //! part of what building or reading a large tensor costs. All of them are zero until written.
+//!
+//! Mappings start at the same place of a page, often a power of two apart, and caches and prefetchers
+//! tell lines and pages by a few bits of their addresses. What runs through several mappings side by
+//! side would take them for each other, which makes it half as long again on some processors. That
+//! is why the bytes start in another page and at another line in each mapping.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+#[cfg(target_os = "linux")]
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[cfg(target_os = "linux")]
 use memmap2::{Advice, MmapMut};
@@ -29,24 +36,37 @@ pub struct AlignedBytes {
 /// Where the bytes are: at least as many as are in use.
 enum Memory {
     Heap(Vec<Block>),
+    /// With the number of bytes at the start that are left out.
     #[cfg(target_os = "linux")]
-    Pages(MmapMut),
+    Pages(MmapMut, usize),
 }
 
 /// The size of a huge page; smaller ones elsewhere are asked for in vain.
 #[cfg(target_os = "linux")]
 const HUGE_PAGE: usize = 2 << 20;
 
+/// Where the bytes of the next mapping start: 64 places, each with a page and a line of its own, and
+/// those that follow each other far apart.
+#[cfg(target_os = "linux")]
+fn next_start() -> usize {
+    const PAGE: usize = 4096;
+    static MAPPINGS: AtomicUsize = AtomicUsize::new(0);
+    let place = MAPPINGS.fetch_add(1, Ordering::Relaxed).wrapping_mul(27) % 64;
+    place * (PAGE + BUFFER_ALIGNMENT)
+}
+
 impl Memory {
     /// At least `len` zero bytes, `None` if they are not to be had.
     fn zeroed(len: usize) -> Option<Self> {
         #[cfg(target_os = "linux")]
         if len > HUGE_PAGE {
+            let start = next_start();
             // Only mappings of whole huge pages are laid where huge pages fit.
-            let pages = MmapMut::map_anon(len.checked_next_multiple_of(HUGE_PAGE)?).ok()?;
+            let size = len.checked_add(start)?.checked_next_multiple_of(HUGE_PAGE)?;
+            let pages = MmapMut::map_anon(size).ok()?;
             // A system without huge pages works, too.
             let _ = pages.advise(Advice::HugePage);
-            return Some(Self::Pages(pages));
+            return Some(Self::Pages(pages, start));
         }
         Some(Self::Heap(Block::new_vec_zeroed(len.div_ceil(BUFFER_ALIGNMENT)).ok()?))
     }
@@ -55,7 +75,7 @@ impl Memory {
         match self {
             Self::Heap(blocks) => blocks.as_bytes(),
             #[cfg(target_os = "linux")]
-            Self::Pages(pages) => pages,
+            Self::Pages(pages, start) => &pages[*start..],
         }
     }
 
@@ -63,7 +83,7 @@ impl Memory {
         match self {
             Self::Heap(blocks) => blocks.as_mut_bytes(),
             #[cfg(target_os = "linux")]
-            Self::Pages(pages) => pages,
+            Self::Pages(pages, start) => &mut pages[*start..],
         }
     }
 }
