@@ -200,11 +200,12 @@ pub(crate) struct Piece<'a> {
 }
 
 impl<'a> Piece<'a> {
-    /// Words of `pos` and `crd` to a piece: small enough to balance threads, large enough to hide
-    /// what a piece costs.
+    /// Words of `pos` and `crd` to a piece, give or take half: small enough to balance threads, large
+    /// enough to hide what a piece costs.
     const WORDS: usize = 1 << 16;
 
-    /// Cuts a pair into pieces, or gives `false` if its ends alone show that it is not valid.
+    /// Cuts a pair into pieces, or gives `false` if what it reads of `pos` alone shows that it is
+    /// not valid.
     pub(crate) fn cut(
         pos: &'a [u64],
         crd: &'a [u64],
@@ -212,22 +213,32 @@ impl<'a> Piece<'a> {
         pieces: &mut Vec<Piece<'a>>,
     ) -> bool {
         let (Some(&start), Some(&end)) = (pos.first(), pos.last()) else { return false };
-        let (parents, nodes) = (pos.len() - 1, crd.len());
-        if start != 0 || end != to_u64(nodes) || (bound == Some(0) && nodes > 0) {
+        if start != 0 || end != to_u64(crd.len()) || (bound == Some(0) && end > 0) {
             return false;
         }
-        let count = (parents + nodes).div_ceil(Self::WORDS);
-        let (mut parent, mut node) = (0, 0);
-        for piece in 1..=count {
-            let next_node = if piece == count { nodes } else { nodes / count * piece };
-            let next_parent = if piece == count {
-                parents
-            } else {
-                parent + pos[parent..parents].partition_point(|&p| p < to_u64(next_node))
-            };
-            let (parents, nodes) = (parent..next_parent, node..next_node);
-            pieces.push(Piece { pos, crd, bound, parents, nodes });
-            (parent, node) = (next_parent, next_node);
+        // Most fibers are short, so that the fibers of equally many parents make pieces without
+        // a search. Where they have too many nodes they are cut between nodes.
+        let parents = pos.len() - 1;
+        for first in (0..parents).step_by(Self::WORDS / 2) {
+            let last = (first + Self::WORDS / 2).min(parents);
+            let (start, end) = (to_usize(pos[first]), to_usize(pos[last]));
+            if start > end || end > crd.len() {
+                return false;
+            }
+            let count = ((last - first + end - start) / Self::WORDS).max(1);
+            let (mut parent, mut node) = (first, start);
+            for piece in 1..=count {
+                let (next_parent, next_node) = if piece == count {
+                    (last, end)
+                } else {
+                    let next_node = start + (end - start) / count * piece;
+                    let ended = pos[parent..last].partition_point(|&p| p < to_u64(next_node));
+                    (parent + ended, next_node)
+                };
+                let (parents, nodes) = (parent..next_parent, node..next_node);
+                pieces.push(Piece { pos, crd, bound, parents, nodes });
+                (parent, node) = (next_parent, next_node);
+            }
         }
         true
     }
@@ -324,7 +335,7 @@ impl<'a> Piece<'a> {
 }
 
 /// Nodes to a block.
-const BLOCK: usize = 1024;
+const BLOCK: usize = 512;
 
 /// The highest bit: what a subtraction leaves behind when it goes below 0.
 const SIGN: u64 = 1 << 63;
@@ -468,7 +479,8 @@ mod tests {
     #[test]
     fn a_decrease_of_pos_is_found_everywhere_and_whatever_it_hides() {
         let (pos, crd) = pair();
-        for position in (1..pos.len() - 1).step_by(9001) {
+        let cut = Piece::WORDS / 2;
+        for position in (1..pos.len() - 1).step_by(9001).chain(cut - 2..cut + 3) {
             for wrong in [pos[position + 1] + 1, u64::MAX, SIGN] {
                 let mut pos = pos.clone();
                 pos[position] = wrong;
