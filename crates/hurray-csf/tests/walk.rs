@@ -318,6 +318,51 @@ fn pos_that_goes_back_again_and_again_does_not_multiply_the_work() {
     assert!(in_pieces <= tree.nnz());
 }
 
+#[test]
+fn folds_see_short_and_long_fibers_in_any_succession() {
+    // Lengths around those from which on fibers are walked over in another way, many short ones
+    // in a row, and some childless nodes, below parents with up to 600 nodes.
+    const LENGTHS: [u64; 12] = [0, 1, 2, 3, 14, 15, 16, 17, 255, 256, 257, 600];
+    let length = |fiber: u64| match fiber % 1000 {
+        0..500 => fiber % 3,
+        _ => LENGTHS[(noise(fiber) % 12) as usize],
+    };
+    let (mut node_pos, mut node_crd) = (vec![0], vec![]);
+    let (mut leaf_pos, mut leaf_crd) = (vec![0], vec![]);
+    for parent in 0..9u64 {
+        for node in 0..[1, 600, 3][(parent % 3) as usize] {
+            leaf_crd.extend((0..length(node_crd.len() as u64)).map(|leaf| 2 * leaf + parent));
+            leaf_pos.push(leaf_crd.len() as u64);
+            node_crd.push(7 * node);
+        }
+        node_pos.push(node_crd.len() as u64);
+    }
+    let parents: Vec<u64> = (0..9).collect();
+    let levels = [(&[0, 9][..], &parents[..]), (&node_pos, &node_crd), (&leaf_pos, &leaf_crd)];
+    for order in [[0, 1, 2], [2, 0, 1]] {
+        let tree = tree(&[5000; 3], &order, &levels);
+        let model = visit(&tree);
+        assert_eq!(model.len(), leaf_crd.len());
+        for pieces in [1, 2, 7, 40] {
+            let mut folded = Entries::new();
+            for piece in tree.split(pieces) {
+                folded = piece.leaves().fold(folded, |mut entries, index, leaf| {
+                    entries.push((index.to_vec(), leaf));
+                    entries
+                });
+            }
+            assert!(folded == model);
+            let last = tree.split(pieces).into_iter().fold(None, |last, piece| {
+                piece.fold(last, |last, fiber| {
+                    assert_eq!(last.unwrap_or(0), fiber.leaves().start);
+                    Some(fiber.leaves().end)
+                })
+            });
+            assert_eq!(last, Some(leaf_crd.len()));
+        }
+    }
+}
+
 /// Counts what is left of a walk.
 trait Count {
     fn count(self) -> usize;

@@ -119,10 +119,13 @@ pub struct Fibers<'a> {
 }
 
 /// The nodes above the leaves that have the same parent: where the fiber of each ends, and their
-/// coordinates. As many of one as of the other.
+/// coordinates, as many of one as of the other. And their leaves, or those that are in the walk:
+/// the position of the first one, and the coordinates.
 struct Run<'a> {
     ends: &'a [u64],
     crd: &'a [u64],
+    start: usize,
+    leaf_crd: &'a [u64],
 }
 
 impl<'a> Fibers<'a> {
@@ -168,20 +171,20 @@ impl<'a> Fibers<'a> {
 
     /// Calls `f` with each fiber that is left.
     #[inline]
-    pub fn for_each(mut self, mut f: impl FnMut(Fiber<'_>)) {
+    pub fn for_each(self, mut f: impl FnMut(Fiber<'_>)) {
+        self.fold((), |(), fiber| f(fiber));
+    }
+
+    /// Calls `f` with what it made of the fibers before, at first `init`, and each fiber that is
+    /// left. What is handed on this way stays in registers, so a sum is faster than with
+    /// [`for_each`](Self::for_each).
+    #[inline]
+    pub fn fold<T>(mut self, init: T, mut f: impl FnMut(T, Fiber<'_>) -> T) -> T {
+        let mut made = init;
         while let Some(run) = self.next_run() {
-            let Self { dimensions, ref mut leaves, ref mut coordinates, leaf_crd, .. } = self;
-            let inner = coordinates.len() - 1;
-            for (&end, &coordinate) in run.ends.iter().zip(run.crd) {
-                let (start, end) = (leaves.start, to_usize(end).min(leaves.end));
-                if end > start {
-                    leaves.start = end;
-                    coordinates[inner] = coordinate;
-                    let (outer, crd) = (&coordinates[..], &leaf_crd[start..end]);
-                    f(Fiber { outer, dimensions, start, crd });
-                }
-            }
+            made = fold_run(&run, &mut self.coordinates, self.dimensions, made, &mut f);
         }
+        made
     }
 
     /// The positions of the leaves that are left.
@@ -239,16 +242,19 @@ impl<'a> Fibers<'a> {
         Some(start..end)
     }
 
-    /// Moves to the next fiber with elements and behind all nodes that have the same parent, whose
-    /// coordinates it sets. The caller takes the leaves, and the coordinates of the nodes.
+    /// Moves to the next fiber with elements and behind all nodes that have the same parent, and
+    /// sets the coordinates but for those of the nodes.
     #[inline]
     fn next_run(&mut self) -> Option<Run<'a>> {
         let (node, _) = self.next_node()?;
         // Both arrays reach to the last node: the span has leaves only where its levels do.
         let last = self.last_node.min(self.node_crd.len() - 1);
-        let end = to_usize(self.run_end).min(last + 1).max(node + 1);
-        self.node = end;
-        Some(Run { ends: &self.leaf_pos[node + 1..end + 1], crd: &self.node_crd[node..end] })
+        let next = to_usize(self.run_end).min(last + 1).max(node + 1);
+        self.node = next;
+        let (ends, crd) = (&self.leaf_pos[node + 1..next + 1], &self.node_crd[node..next]);
+        let (start, end) = (self.leaves.start, to_usize(ends[ends.len() - 1]));
+        self.leaves.start = end.min(self.leaves.end).max(start);
+        Some(Run { ends, crd, start, leaf_crd: &self.leaf_crd[start..self.leaves.start] })
     }
 
     /// The next node whose fiber has elements and where that ends, within the leaf level. Moves the
@@ -272,6 +278,7 @@ impl<'a> Fibers<'a> {
     }
 
     /// Moves the cursors above to the ancestors of `node`, as far up as anything changes.
+    #[cold]
     #[inline(never)]
     fn climb(&mut self, node: usize) {
         let mut child = node;
@@ -301,6 +308,33 @@ impl<'a> Fibers<'a> {
         self.coordinates[number] = crd_at(self.levels[number].crd, parent);
         parent
     }
+}
+
+/// The part of a fold that lies in one run.
+///
+/// A function of its own, since compilers keep what is made in memory in a loop around which there
+/// are calls.
+#[inline(never)]
+fn fold_run<T>(
+    run: &Run<'_>,
+    coordinates: &mut [u64],
+    dimensions: &[u32],
+    mut made: T,
+    f: &mut impl FnMut(T, Fiber<'_>) -> T,
+) -> T {
+    let inner = coordinates.len() - 1;
+    let last = run.start + run.leaf_crd.len();
+    let mut start = run.start;
+    for (&end, &coordinate) in run.ends.iter().zip(run.crd) {
+        let end = to_usize(end).min(last);
+        if end > start {
+            coordinates[inner] = coordinate;
+            let crd = &run.leaf_crd[start - run.start..end - run.start];
+            made = f(made, Fiber { outer: coordinates, dimensions, start, crd });
+            start = end;
+        }
+    }
+    made
 }
 
 /// An entry of `crd`; 0 where untrusted levels lead outside.
