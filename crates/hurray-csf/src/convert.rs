@@ -12,6 +12,9 @@ use crate::coo::Coo;
 use crate::tensor::Tensor;
 use crate::tree::Csf;
 
+/// Leaves to a node, on average in a block, from which on each node gets a loop of its own.
+const LONG: usize = 16;
+
 /// Leaves whose coordinates one task writes.
 const TASK: usize = 64 * BLOCK;
 
@@ -125,17 +128,25 @@ impl Source for Leaves<'_> {
             let (pos, crd) = self.0.level(level);
             let coordinate = |node: &usize| crd.get(*node).copied().unwrap_or(0);
             let column = block.column_mut(self.0.mode_order().dimension(level));
-            if nodes.len() == len {
-                column.iter_mut().zip(&nodes).for_each(|(slot, node)| *slot = coordinate(node));
+            let leaf_crd = crd.get(start..start + len).filter(|_| level + 1 == self.0.rank());
+            if let Some(crd) = leaf_crd {
+                column.copy_from_slice(crd);
+            } else if nodes.len() <= len / LONG {
+                let mut begin = 0;
+                for (node, &end) in nodes.iter().zip(&ends) {
+                    column[begin..end].fill(coordinate(node));
+                    begin = end;
+                }
+                // Only untrusted levels leave leaves over that have no node.
+                column[begin..].fill(0);
             } else {
-                // Fibers are so short that a loop for each would end unforeseen, which takes
-                // longer than a few leaves. So the way from leaf to leaf is a sum.
+                // Where fibers are short, no processor foresees the end of a loop for each, and a
+                // wrong guess takes longer than a few leaves. So the way from leaf to leaf is a sum.
                 let mut begins = [false; BLOCK + 1];
                 ends.iter().for_each(|&end| begins[end] = true);
                 let mut number = 0;
                 for (slot, &begins) in column.iter_mut().zip(&begins) {
                     number += usize::from(begins);
-                    // Only untrusted levels leave leaves over that have no node.
                     *slot = nodes.get(number).map_or(0, coordinate);
                 }
             }
@@ -160,6 +171,22 @@ fn siblings(nodes: &[usize], end: usize) -> usize {
 fn climb(pos: &[u64], nodes: &mut Vec<usize>, ends: &mut Vec<usize>) {
     let children_end = pos.get(1..).unwrap_or(&[]);
     let (mut parents, mut parent, mut first) = (0, 0, 0);
+    if let [start, .., last] = nodes[..]
+        && last - start + 1 == nodes.len()
+    {
+        // Where no fiber is empty, children and parents follow each other without a gap, and
+        // nothing has to be searched for but the first parent.
+        parent = children_end.partition_point(|&end| end <= to_u64(start));
+        for &end in &children_end[parent..] {
+            let next = to_usize(end).saturating_sub(start).min(nodes.len());
+            if next <= first {
+                break;
+            }
+            nodes[parents] = parent;
+            ends[parents] = ends[next - 1];
+            (parents, parent, first) = (parents + 1, parent + 1, next);
+        }
+    }
     while first < nodes.len() {
         let node = to_u64(nodes[first]);
         // Most often the next parent; else the first one whose children end behind the node.
