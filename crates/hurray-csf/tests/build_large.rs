@@ -71,8 +71,8 @@ fn large_and_lopsided_builds_are_sorted_and_stable() {
 #[test]
 fn entries_with_the_same_leading_bits_are_sorted_and_stable() {
     const N: u64 = 150_000;
-    // Outer coordinates of 40 bits that all vary, each of them in a run of up to 1, 30 and nearly
-    // all entries; inner ones that come back.
+    // Outer coordinates of 40 bits that all vary, each in a run of about 1, 10, 30 and 3,000
+    // entries; in the first two the inner ones come back.
     for (outers, inners) in [(N, 2), (N / 10, 5), (N / 30, 1 << 40), (50, 1 << 40)] {
         let outer = |i| noise(noise(i) % outers) >> 24;
         let row = |i| [outer(i), outer(i) >> 20, noise(i ^ 1 << 40) % inners];

@@ -219,6 +219,14 @@ mod tests {
         assert!(AlignedBytes::try_zeroed(usize::MAX / 2).is_none());
     }
 
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn mappings_start_at_lines_of_their_own() {
+        let mappings = [(); 3].map(|()| AlignedBytes::zeroed(3 << 20));
+        let [a, b, c] = mappings.each_ref().map(|bytes| bytes.as_ptr().addr() % 4096);
+        assert!(a != b && b != c && c != a, "{a} {b} {c}");
+    }
+
     #[test]
     fn appended_bytes_follow_each_other() {
         let mut bytes = AlignedBytes::default();

@@ -8,8 +8,8 @@ use super::{Fibers, Run, place};
 /// [`Csf::leaves`](crate::Csf::leaves).
 ///
 /// The indices borrow from the walk, so this is not an [`Iterator`]: use
-/// `while let Some((index, leaf)) = leaves.next()`, or [`for_each`](Self::for_each), which is
-/// faster.
+/// `while let Some((index, leaf)) = leaves.next()`, or [`for_each`](Self::for_each) or
+/// [`fold`](Self::fold), which are faster.
 #[derive(Clone, Debug)]
 pub struct Leaves<'a> {
     fibers: Fibers<'a>,
