@@ -1,8 +1,10 @@
 //! Where an index is stored (docs/format.md, "Element Lookup").
 //!
 //! A lookup is a search among the children of one node per level, and its cost is the cache misses
-//! that wait for each other. So the search takes as few steps that depend on one another as it can:
-//! none where every coordinate is present, eight parts at a time in long fibers.
+//! that wait for each other. So the search takes as few steps that depend on one another as it can.
+//! Since siblings ascend and are in bounds, their number alone tells much about where a coordinate
+//! is, and all of it where every coordinate is present; in long fibers it is sought first where it
+//! would be if they were spread evenly; then eight parts are told apart at a time.
 //!
 //! Only what is found is believed: a node counts as found when its own coordinate is the one
 //! sought. On levels that are not valid an index may not be found, or found at a wrong place; no
@@ -110,13 +112,61 @@ pub(crate) fn child_range(pos: &[u64], len: usize, parent: usize) -> Range<usize
 pub(crate) fn find(crd: &[u64], nodes: Range<usize>, coordinate: u64, size: u64) -> Option<usize> {
     let start = nodes.start;
     let siblings = crd.get(nodes)?;
-    let offset = if to_u64(siblings.len()) == size {
-        // As many siblings as there are coordinates: each is at its own place.
-        to_usize(coordinate)
-    } else {
-        lower_bound(siblings, coordinate)
-    };
+    let offset = offset_if_found(siblings, coordinate, size);
     (siblings.get(offset) == Some(&coordinate)).then_some(start + offset)
+}
+
+/// Where among `siblings` the coordinate `sought` is if it is there.
+///
+/// The branches here are meant to be foreseen: the processor then goes on to the next level before
+/// it has seen this one.
+#[inline]
+fn offset_if_found(siblings: &[u64], sought: u64, size: u64) -> usize {
+    let len = siblings.len();
+    // There are only so many coordinates below the one sought, and, if the dimension has a size,
+    // from it on.
+    let mut end = to_usize(sought).saturating_add(1).min(len);
+    let mut start = match size {
+        Shape::DYNAMIC => 0,
+        _ => len.saturating_sub(to_usize(size.saturating_sub(sought))).min(end),
+    };
+    if end - start <= 1 {
+        return start;
+    }
+    // Low coordinates of skewed tensors are nearly all present.
+    if end < len && siblings[end - 1] == sought {
+        return end - 1;
+    }
+    if end - start > LONG {
+        let guess = evenly_spread(len, sought, size);
+        // About the standard deviation of a coordinate that is spread evenly, or two.
+        let deviation = 1 << (len.ilog2() / 2);
+        let first = guess.saturating_sub(deviation).clamp(start, end - 1);
+        let last = guess.saturating_add(deviation).clamp(start, end - 1);
+        // Both are looked at before anything depends on it, so that their cache misses overlap.
+        let (first_coordinate, last_coordinate) = (siblings[first], siblings[last]);
+        if first_coordinate >= sought {
+            end = first + 1;
+        } else if last_coordinate < sought {
+            start = last + 1;
+        } else {
+            (start, end) = (first + 1, last + 1);
+        }
+    }
+    start + lower_bound(&siblings[start..end], sought)
+}
+
+/// Siblings from which on it pays to guess.
+const LONG: usize = 64;
+
+/// How many of `len` coordinates are below `sought` if they are spread evenly over `size`.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "it is about len or less, and a guess"
+)]
+fn evenly_spread(len: usize, sought: u64, size: u64) -> usize {
+    (len as f64 * sought as f64 / size as f64) as usize
 }
 
 /// The number of coordinates below `sought` in a sorted slice.
@@ -138,4 +188,67 @@ pub(crate) fn lower_bound(sorted: &[u64], sought: u64) -> usize {
         start += below * step;
     }
     start + window.iter().filter(|&&coordinate| coordinate < sought).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_coordinate_is_found_or_not_however_the_siblings_are_spread() {
+        const SIZE: u64 = 5_000;
+        let even = |step: usize| (0..SIZE).step_by(step).collect::<Vec<_>>();
+        let squares: Vec<u64> = (0..70).map(|c| c * c).collect();
+        let from_the_top: Vec<u64> = squares.iter().rev().map(|c| SIZE - 1 - c).collect();
+        let with_gaps: Vec<u64> = (0..SIZE).filter(|c| c % 97 != 13).collect();
+        let halves: Vec<u64> = (0..300).chain(4_600..4_999).collect();
+        let clump: Vec<u64> = (2_000..2_400).collect();
+        let short = vec![0, 1, 7, 8, 4_999];
+        let all = [
+            even(1),
+            even(2),
+            even(3),
+            even(71),
+            even(4_999),
+            squares,
+            from_the_top,
+            with_gaps,
+            halves,
+            clump,
+            short,
+            vec![4_999],
+            vec![],
+        ];
+        for siblings in all {
+            let crd: Vec<u64> = [1, 2].into_iter().chain(siblings.iter().copied()).collect();
+            for sought in 0..SIZE {
+                let expected = siblings.iter().position(|&c| c == sought).map(|offset| 2 + offset);
+                assert_eq!(find(&crd, 2..crd.len(), sought, SIZE), expected, "{sought}");
+            }
+        }
+    }
+
+    #[test]
+    fn siblings_that_are_not_valid_are_searched_without_harm() {
+        let falling: Vec<u64> = (0..500).rev().collect();
+        let equal = vec![3; 500];
+        let huge = vec![u64::MAX; 500];
+        for crd in [falling, equal, huge] {
+            for size in [4, 500, 501, 1_000, u64::MAX] {
+                for sought in [0, 1, 3, 250, 499, u64::MAX - 1] {
+                    let found = find(&crd, 0..crd.len(), sought, size);
+                    assert!(found.is_none_or(|node| crd[node] == sought));
+                }
+            }
+        }
+        assert_eq!(find(&[0, 1], 1..3, 1, 9), None);
+    }
+
+    #[test]
+    fn the_largest_coordinate_of_a_dynamic_dimension_is_found() {
+        let crd: Vec<u64> = (0..100).chain([u64::MAX - 1, u64::MAX]).collect();
+        for (node, &sought) in crd.iter().enumerate() {
+            assert_eq!(find(&crd, 0..crd.len(), sought, Shape::DYNAMIC), Some(node));
+        }
+    }
 }
