@@ -12,7 +12,7 @@
 
 use std::ops::Range;
 
-use hurray_format::cast::{to_u64, to_usize};
+use hurray_format::cast::to_usize;
 use hurray_format::{ModeOrder, Shape};
 
 use crate::error::IndexError;
