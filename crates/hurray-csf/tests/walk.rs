@@ -318,15 +318,8 @@ fn pos_that_goes_back_again_and_again_does_not_multiply_the_work() {
     assert!(in_pieces <= tree.nnz());
 }
 
-#[test]
-fn folds_see_short_and_long_fibers_in_any_succession() {
-    // Lengths around those from which on fibers are walked over in another way, many short ones
-    // in a row, and some childless nodes, below parents with up to 600 nodes.
-    const LENGTHS: [u64; 12] = [0, 1, 2, 3, 14, 15, 16, 17, 255, 256, 257, 600];
-    let length = |fiber: u64| match fiber % 1000 {
-        0..500 => fiber % 3,
-        _ => LENGTHS[(noise(fiber) % 12) as usize],
-    };
+/// Folds over trees whose fibers have these lengths, below parents with up to 600 nodes.
+fn folds_see_all_leaves_in_order(length: impl Fn(u64) -> u64) {
     let (mut node_pos, mut node_crd) = (vec![0], vec![]);
     let (mut leaf_pos, mut leaf_crd) = (vec![0], vec![]);
     for parent in 0..9u64 {
@@ -361,6 +354,37 @@ fn folds_see_short_and_long_fibers_in_any_succession() {
             assert_eq!(last, Some(leaf_crd.len()));
         }
     }
+}
+
+#[test]
+fn folds_see_short_and_long_fibers_in_any_succession() {
+    // Lengths around those from which on fibers are walked over in another way, many short ones
+    // in a row, and some childless nodes.
+    const LENGTHS: [u64; 12] = [0, 1, 2, 3, 14, 15, 16, 17, 255, 256, 257, 600];
+    folds_see_all_leaves_in_order(|fiber| match fiber % 1000 {
+        0..500 => fiber % 3,
+        _ => LENGTHS[(noise(fiber) % 12) as usize],
+    });
+}
+
+#[test]
+fn folds_see_the_fibers_between_many_with_one_leaf() {
+    folds_see_all_leaves_in_order(|fiber| [1, 1, 1, 0, 1, 1, 1, 2, 1, 1][(fiber % 10) as usize]);
+    folds_see_all_leaves_in_order(|_| 1);
+}
+
+#[test]
+fn the_fibers_that_are_left_are_counted_with_those_that_are_empty() {
+    // Fibers of 2, 0, 1 and 1 leaves.
+    let levels =
+        [(&[0, 1][..], &[5][..]), (&[0, 4], &[0, 1, 2, 3]), (&[0, 2, 2, 3, 4], &[0, 1, 4, 2])];
+    let tree = tree(&[6; 3], &[0, 1, 2], &levels);
+    let mut fibers = tree.fibers();
+    let mut counts = vec![fibers.remaining_fibers()];
+    while fibers.next().is_some() {
+        counts.push(fibers.remaining_fibers());
+    }
+    assert_eq!(counts, [4, 3, 1, 0]);
 }
 
 /// Counts what is left of a walk.

@@ -119,12 +119,15 @@ pub struct Fibers<'a> {
 }
 
 /// The nodes above the leaves that have the same parent: where the fiber of each ends, and their
-/// coordinates, as many of one as of the other. And their leaves, or those that are in the walk:
-/// the position of the first one, and the coordinates.
+/// coordinates, as many of one as of the other. And the leaves that are left in the walk when it
+/// comes to them, and the coordinates of all leaves.
+///
+/// It does not say where the last fiber ends: that may be pages ahead, and who looks there first
+/// waits for memory that is at hand by the time the walk gets there.
 struct Run<'a> {
     ends: &'a [u64],
     crd: &'a [u64],
-    start: usize,
+    leaves: Range<usize>,
     leaf_crd: &'a [u64],
 }
 
@@ -182,7 +185,8 @@ impl<'a> Fibers<'a> {
     pub fn fold<T>(mut self, init: T, mut f: impl FnMut(T, Fiber<'_>) -> T) -> T {
         let mut made = init;
         while let Some(run) = self.next_run() {
-            made = fold_run(&run, &mut self.coordinates, self.dimensions, made, &mut f);
+            (made, self.leaves.start) =
+                fold_run(&run, &mut self.coordinates, self.dimensions, made, &mut f);
         }
         made
     }
@@ -191,6 +195,14 @@ impl<'a> Fibers<'a> {
     #[must_use]
     pub fn remaining(&self) -> Range<usize> {
         self.leaves.clone()
+    }
+
+    /// How many fibers, or parts of them, are left, with those that have no elements. Together with
+    /// [`remaining`](Self::remaining) this gives their mean length, by which an inner loop can be
+    /// chosen.
+    #[must_use]
+    pub fn remaining_fibers(&self) -> usize {
+        if self.leaves.is_empty() { 0 } else { (self.last_node + 1).saturating_sub(self.node) }
     }
 
     /// Cuts what is left into at most `pieces` walks with the same number of leaves each, give or
@@ -252,9 +264,7 @@ impl<'a> Fibers<'a> {
         let next = to_usize(self.run_end).min(last + 1).max(node + 1);
         self.node = next;
         let (ends, crd) = (&self.leaf_pos[node + 1..next + 1], &self.node_crd[node..next]);
-        let (start, end) = (self.leaves.start, to_usize(ends[ends.len() - 1]));
-        self.leaves.start = end.min(self.leaves.end).max(start);
-        Some(Run { ends, crd, start, leaf_crd: &self.leaf_crd[start..self.leaves.start] })
+        Some(Run { ends, crd, leaves: self.leaves.clone(), leaf_crd: self.leaf_crd })
     }
 
     /// The next node whose fiber has elements and where that ends, within the leaf level. Moves the
@@ -321,20 +331,19 @@ fn fold_run<T>(
     dimensions: &[u32],
     mut made: T,
     f: &mut impl FnMut(T, Fiber<'_>) -> T,
-) -> T {
-    let inner = coordinates.len() - 1;
-    let last = run.start + run.leaf_crd.len();
-    let mut start = run.start;
+) -> (T, usize) {
+    let Range { mut start, end: last } = run.leaves;
+    let Some(inner) = coordinates.len().checked_sub(1) else { return (made, start) };
     for (&end, &coordinate) in run.ends.iter().zip(run.crd) {
         let end = to_usize(end).min(last);
         if end > start {
             coordinates[inner] = coordinate;
-            let crd = &run.leaf_crd[start - run.start..end - run.start];
+            let crd = &run.leaf_crd[start..end];
             made = f(made, Fiber { outer: coordinates, dimensions, start, crd });
             start = end;
         }
     }
-    made
+    (made, start)
 }
 
 /// An entry of `crd`; 0 where untrusted levels lead outside.
