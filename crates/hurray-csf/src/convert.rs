@@ -1,19 +1,14 @@
 //! A tree as a list of coordinates, and in another mode order.
 //!
-//! Both read the logical indices of the leaves block by block ([`Source`]); the other mode order
-//! is built from them as from any other entries, without a list of coordinates in between. The
-//! values keep their bits.
+//! Both walk over the leaves; the other mode order is built from them as from any other entries
+//! ([`Source`]), without a list of coordinates in between. The values keep their bits.
 
-use hurray_format::cast::{to_u64, to_usize};
 use hurray_format::{AlignedBytes, ModeOrder, Values};
 
-use crate::build::{BLOCK, Block, BuildError, Builder, Source, map_with};
+use crate::build::{BLOCK, Block, BuildError, Builder, Source, map};
 use crate::coo::Coo;
 use crate::tensor::Tensor;
 use crate::tree::Csf;
-
-/// Leaves to a node, on average in a block, from which on each node gets a loop of its own.
-const LONG: usize = 16;
 
 /// Leaves whose coordinates one task writes.
 const TASK: usize = 64 * BLOCK;
@@ -67,24 +62,15 @@ impl<S: AsRef<[u64]> + Sync, B: AsRef<[u8]>> Tensor<S, B> {
     pub fn to_coo(&self) -> Coo {
         let (tree, values) = (self.tree(), self.values().as_view());
         let rank = tree.rank();
-        let leaves = Leaves(tree.as_view());
         let mut coordinates = vec![0; values.len() * rank];
         let pieces = coordinates.chunks_mut(TASK * rank).enumerate().collect();
-        map_with(
-            pieces,
-            || Block::new(rank),
-            |block, (task, coordinates): (usize, &mut [u64])| {
-                for (number, rows) in coordinates.chunks_mut(BLOCK * rank).enumerate() {
-                    leaves.read(task * TASK + number * BLOCK, rows.len() / rank, block);
-                    for dimension in 0..rank {
-                        let column = block.column(dimension);
-                        for (row, &coordinate) in rows.chunks_exact_mut(rank).zip(column) {
-                            row[dimension] = coordinate;
-                        }
-                    }
-                }
-            },
-        );
+        map(pieces, |(task, rows): (usize, &mut [u64])| {
+            let start = task * TASK;
+            let fibers = tree.fibers().within(start..start + rows.len() / rank);
+            fibers.leaves().for_each(|index, leaf| {
+                rows[(leaf - start) * rank..][..rank].copy_from_slice(index);
+            });
+        });
         let bytes = AlignedBytes::from(values.bytes());
         Values::new(values.element_type(), values.len(), bytes)
             .map_err(Into::into)
@@ -117,89 +103,16 @@ impl Source for Leaves<'_> {
         self.0.nnz()
     }
 
-    /// Climbs from the leaves of the block to the root with the nodes over them. O(rank) steps
-    /// per leaf at most, and a few binary searches, whatever the levels hold.
     fn fill(&self, start: usize, block: &mut Block) -> bool {
         let len = block.len();
-        // The nodes of a level that have leaves in the block, and where in it their leaves end.
-        let mut nodes: Vec<usize> = (start..start + len).collect();
-        let mut ends: Vec<usize> = (1..=len).collect();
-        for level in (0..self.0.rank()).rev() {
-            let (pos, crd) = self.0.level(level);
-            let coordinate = |node: &usize| crd.get(*node).copied().unwrap_or(0);
-            let column = block.column_mut(self.0.mode_order().dimension(level));
-            let leaf_crd = crd.get(start..start + len).filter(|_| level + 1 == self.0.rank());
-            if let Some(crd) = leaf_crd {
-                column.copy_from_slice(crd);
-            } else if nodes.len() <= len / LONG {
-                let mut begin = 0;
-                for (node, &end) in nodes.iter().zip(&ends) {
-                    column[begin..end].fill(coordinate(node));
-                    begin = end;
-                }
-                // Only untrusted levels leave leaves over that have no node.
-                column[begin..].fill(0);
-            } else {
-                // Where fibers are short, no processor foresees the end of a loop for each, and a
-                // wrong guess takes longer than a few leaves. So the way from leaf to leaf is a sum.
-                let mut begins = [false; BLOCK + 1];
-                ends.iter().for_each(|&end| begins[end] = true);
-                let mut number = 0;
-                for (slot, &begins) in column.iter_mut().zip(&begins) {
-                    number += usize::from(begins);
-                    *slot = nodes.get(number).map_or(0, coordinate);
-                }
-            }
-            climb(pos, &mut nodes, &mut ends);
-        }
+        // Levels that are not valid do not lead to every leaf.
+        (0..self.0.rank()).for_each(|dimension| block.column_mut(dimension).fill(0));
+        let leaves = self.0.fibers().within(start..start + len).leaves();
+        leaves.for_each(|index, leaf| block.set(leaf - start, index));
         false
     }
-}
 
-/// How many of some nodes in ascending order lie before `end`, at least the first one.
-fn siblings(nodes: &[usize], end: usize) -> usize {
-    // No more than there are numbers from the first on, and as many where no fiber is empty.
-    let most = end.saturating_sub(nodes[0]).clamp(1, nodes.len());
-    if nodes[most - 1] < end {
-        most
-    } else {
-        nodes[..most].partition_point(|&node| node < end).max(1)
+    fn tree(&self) -> Option<&Csf<&[u64]>> {
+        Some(&self.0)
     }
-}
-
-/// Replaces nodes by their parents, in place. `pos` is that of the nodes' level.
-fn climb(pos: &[u64], nodes: &mut Vec<usize>, ends: &mut Vec<usize>) {
-    let children_end = pos.get(1..).unwrap_or(&[]);
-    let (mut parents, mut parent, mut first) = (0, 0, 0);
-    if let [start, .., last] = nodes[..]
-        && last - start + 1 == nodes.len()
-    {
-        // Where no fiber is empty, children and parents follow each other without a gap, and
-        // nothing has to be searched for but the first parent.
-        parent = children_end.partition_point(|&end| end <= to_u64(start));
-        for &end in &children_end[parent..] {
-            let next = to_usize(end).saturating_sub(start).min(nodes.len());
-            if next <= first {
-                break;
-            }
-            nodes[parents] = parent;
-            ends[parents] = ends[next - 1];
-            (parents, parent, first) = (parents + 1, parent + 1, next);
-        }
-    }
-    while first < nodes.len() {
-        let node = to_u64(nodes[first]);
-        // Most often the next parent; else the first one whose children end behind the node.
-        if children_end.get(parent).is_some_and(|&end| end <= node) {
-            parent += children_end[parent..].partition_point(|&end| end <= node);
-        }
-        let Some(&end) = children_end.get(parent) else { break };
-        first += siblings(&nodes[first..], to_usize(end));
-        nodes[parents] = parent;
-        ends[parents] = ends[first - 1];
-        parents += 1;
-        parent += 1;
-    }
-    nodes.truncate(parents);
-    ends.truncate(parents);
 }

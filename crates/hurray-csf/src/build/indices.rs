@@ -4,6 +4,7 @@
 use hurray_format::Shape;
 
 use super::error::BuildError;
+use crate::tree::Csf;
 
 /// The entries of one block: small enough for its columns to stay in the cache.
 pub(crate) const BLOCK: usize = 512;
@@ -108,6 +109,13 @@ impl Block {
         &self.coordinates[dimension * BLOCK..][..self.len]
     }
 
+    /// Writes the coordinates of one entry.
+    pub(crate) fn set(&mut self, entry: usize, index: &[u64]) {
+        for (dimension, &coordinate) in index.iter().enumerate() {
+            self.column_mut(dimension)[entry] = coordinate;
+        }
+    }
+
     /// The same, to be written.
     pub(crate) fn column_mut(&mut self, dimension: usize) -> &mut [u64] {
         &mut self.coordinates[dimension * BLOCK..][..self.len]
@@ -125,6 +133,11 @@ pub(crate) trait Source: Sync {
 
     /// The indices where they are, if they are rows of `u64`.
     fn rows(&self) -> Option<&[u64]> {
+        None
+    }
+
+    /// The tree whose leaves the entries are, if they are those of one.
+    fn tree(&self) -> Option<&Csf<&[u64]>> {
         None
     }
 

@@ -91,28 +91,28 @@ impl KeyLayout {
         &self.fields
     }
 
-    /// Packs rows where they are, from entry `start` on; of ranks that are common, since the
-    /// compiler has to know the rank for this to be fast. Returns whether it did, and all of them
-    /// are in range.
-    fn pack_rows<const W: usize>(
+    /// Packs the entries from `start` on where they are, if they are rows or leaves, of ranks that
+    /// are common, since the compiler has to know the rank for this to be fast. Returns whether it
+    /// did, and all of them are in range.
+    fn pack_in_place<const W: usize>(
         &self,
-        rows: &[u64],
+        source: &dyn Source,
         start: usize,
         shape: &Shape,
         keys: &mut [Key<W>],
     ) -> bool {
         match self.fields.len() {
-            3 => self.pack_rows_of::<W, 3>(rows.as_chunks().0, start, shape, keys),
-            4 => self.pack_rows_of::<W, 4>(rows.as_chunks().0, start, shape, keys),
-            5 => self.pack_rows_of::<W, 5>(rows.as_chunks().0, start, shape, keys),
-            6 => self.pack_rows_of::<W, 6>(rows.as_chunks().0, start, shape, keys),
+            3 => self.pack_rank::<W, 3>(source, start, shape, keys),
+            4 => self.pack_rank::<W, 4>(source, start, shape, keys),
+            5 => self.pack_rank::<W, 5>(source, start, shape, keys),
+            6 => self.pack_rank::<W, 6>(source, start, shape, keys),
             _ => false,
         }
     }
 
-    fn pack_rows_of<const W: usize, const RANK: usize>(
+    fn pack_rank<const W: usize, const RANK: usize>(
         &self,
-        rows: &[[u64; RANK]],
+        source: &dyn Source,
         start: usize,
         shape: &Shape,
         keys: &mut [Key<W>],
@@ -127,16 +127,32 @@ impl KeyLayout {
             shifts[field.dimension] = field.shift;
             largest[field.dimension] = if size == Shape::DYNAMIC { u64::MAX } else { size - 1 };
         }
-        let mut any_outside = false;
-        for (key, row) in keys.iter_mut().zip(&rows[start..]) {
-            let mut packed = [0; W];
+        // Whether a coordinate is out of range; if not, the key.
+        let pack = |index: &[u64; RANK], key: &mut Key<W>| {
+            let (mut packed, mut is_outside) = ([0; W], false);
             for dimension in 0..RANK {
                 // No mask: a coordinate in range fits its field.
-                packed[words[dimension] % W] |= row[dimension] << shifts[dimension];
-                any_outside |= row[dimension] > largest[dimension];
+                packed[words[dimension] % W] |= index[dimension] << shifts[dimension];
+                is_outside |= index[dimension] > largest[dimension];
             }
             *key = packed;
-        }
+            is_outside
+        };
+        let any_outside = if let Some(rows) = source.rows() {
+            let rows = rows.as_chunks().0[start..].iter();
+            keys.iter_mut().zip(rows).fold(false, |any, (key, row)| any | pack(row, key))
+        } else if let Some(tree) = source.tree() {
+            let leaves = tree.fibers().within(start..start + keys.len()).leaves();
+            leaves.fold(false, |any, index, leaf| {
+                let (Some(index), Some(key)) = (index.first_chunk(), keys.get_mut(leaf - start))
+                else {
+                    return true;
+                };
+                any | pack(index, key)
+            })
+        } else {
+            return false;
+        };
         !any_outside
     }
 
@@ -213,17 +229,18 @@ pub(crate) fn pack<const W: usize>(
         pieces,
         || Block::new(shape.rank()),
         |block, (task, keys)| {
-            for (number, keys) in keys.chunks_mut(BLOCK).enumerate() {
-                let start = task * TASK + number * BLOCK;
-                if source.rows().is_some_and(|rows| layout.pack_rows(rows, start, shape, keys)) {
-                    continue;
-                }
+            if !layout.pack_in_place(source, task * TASK, shape, keys) {
                 // Any other form, or something is wrong.
-                source.read(start, keys.len(), block);
-                check_bounds(block, start, shape)?;
-                for field in &layout.fields {
-                    for (key, coordinate) in keys.iter_mut().zip(block.column(field.dimension)) {
-                        key[field.word] |= (coordinate & field.mask) << field.shift;
+                keys.fill([0; W]);
+                for (number, keys) in keys.chunks_mut(BLOCK).enumerate() {
+                    let start = task * TASK + number * BLOCK;
+                    source.read(start, keys.len(), block);
+                    check_bounds(block, start, shape)?;
+                    for field in &layout.fields {
+                        let column = block.column(field.dimension);
+                        for (key, coordinate) in keys.iter_mut().zip(column) {
+                            key[field.word] |= (coordinate & field.mask) << field.shift;
+                        }
                     }
                 }
             }

@@ -208,31 +208,28 @@ impl<'a> Fibers<'a> {
     /// Cuts what is left into at most `pieces` walks with the same number of leaves each, give or
     /// take one. A fiber may be cut, so that one heavy slice is spread too.
     ///
-    /// One binary search per cut and level.
+    /// Two binary searches per piece and level.
     #[must_use]
     pub fn split(self, pieces: usize) -> Vec<Fibers<'a>> {
         let Range { start, end } = self.leaves;
         let pieces = pieces.min(end - start).max(1);
         let (share, longer) = ((end - start) / pieces, (end - start) % pieces);
-        let mut first = self.path.clone();
-        first.push(self.node);
-        let mut last = self.last.clone();
-        last.push(self.last_node);
-        let mut leaf = start;
-        (0..pieces)
-            .map(|piece| {
-                let next_leaf = leaf + share + usize::from(piece < longer);
-                let next = if piece + 1 == pieces {
-                    last.clone()
-                } else {
-                    path_to(&self.levels, next_leaf, &first, &last)
-                };
-                let first = std::mem::replace(&mut first, next.clone());
-                let leaves = std::mem::replace(&mut leaf, next_leaf)..next_leaf;
-                let span = Span { first, last: next, leaves };
-                Fibers::new(self.levels.clone(), self.dimensions, span)
-            })
-            .collect()
+        let cut = |piece: usize| start + piece * share + piece.min(longer);
+        (0..pieces).map(|piece| self.within(cut(piece)..cut(piece + 1))).collect()
+    }
+
+    /// The part of what is left that has these leaves, which are left. Two binary searches per
+    /// level.
+    pub(crate) fn within(&self, leaves: Range<usize>) -> Fibers<'a> {
+        let first: Vec<_> = self.path.iter().copied().chain([self.node]).collect();
+        let last: Vec<_> = self.last.iter().copied().chain([self.last_node]).collect();
+        let path_to = |leaf: usize| match self.leaves.clone() {
+            Range { start, .. } if leaf <= start => first.clone(),
+            Range { end, .. } if leaf >= end => last.clone(),
+            _ => path_to(&self.levels, leaf, &first, &last),
+        };
+        let span = Span { first: path_to(leaves.start), last: path_to(leaves.end), leaves };
+        Fibers::new(self.levels.clone(), self.dimensions, span)
     }
 
     /// The same elements one by one, with logical indices.
