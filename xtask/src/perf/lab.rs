@@ -121,8 +121,8 @@ impl Lab {
     }
 
     /// Runs each of `works` once to warm up, then all of them in turns: as often as was asked for,
-    /// and more often, up to ten times, if that takes less than a second. Gives the median seconds
-    /// of each.
+    /// and more often, up to twenty times, if that takes less than two seconds. Gives the median
+    /// seconds of each.
     pub(super) fn race<const N: usize>(&self, threads: usize, works: [Work<'_>; N]) -> [f64; N] {
         let mut medians = self.race_all(threads, works.into()).into_iter();
         std::array::from_fn(|_| medians.next().unwrap_or(f64::NAN))
@@ -136,8 +136,8 @@ impl Lab {
                 work();
             }
             let (start, runs) = (Instant::now(), usize::from(self.runs));
-            for run in 0..10 * runs {
-                if run >= runs && start.elapsed() > Duration::from_secs(1) {
+            for run in 0..20 * runs {
+                if run >= runs && start.elapsed() > Duration::from_secs(2) {
                     break;
                 }
                 for (work, times) in works.iter_mut().zip(&mut times) {
