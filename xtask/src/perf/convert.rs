@@ -4,7 +4,7 @@ use hurray_format::ModeOrder;
 
 use super::Result;
 use super::build::build;
-use super::lab::{Lab, Measured, Subject, Work, time_at_hand};
+use super::lab::{Lab, Measured, Subject, work_at_hand};
 use super::report::Bar;
 
 pub(super) fn run(lab: &mut Lab, subject: &Subject) -> Result<()> {
@@ -14,9 +14,8 @@ pub(super) fn run(lab: &mut Lab, subject: &Subject) -> Result<()> {
     let order = ModeOrder::new(order)?;
     for threads in lab.thread_counts() {
         let memory = 2 * subject.entries.byte_count();
-        let convert: Work<'_> =
-            Box::new(|| time_at_hand(memory, || subject.tensor.to_mode_order(order.clone())));
-        let build: Work<'_> = Box::new(|| build(&subject.entries, &order));
+        let convert = work_at_hand(memory, || subject.tensor.to_mode_order(order.clone()));
+        let build = Box::new(|| build(&subject.entries, &order));
         let [seconds, build] = lab.race(threads, [convert, build]);
         let row = Measured {
             operation: &format!("convert to {order}"),

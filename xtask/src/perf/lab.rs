@@ -1,6 +1,7 @@
 //! What measurements need: a subject, threads, a clock, and somewhere to put the rows.
 
 use std::hint::black_box;
+use std::num::NonZero;
 use std::time::{Duration, Instant};
 
 use benches::{Entries, Workload, yardsticks};
@@ -77,6 +78,14 @@ pub(super) fn work<'a, T>(mut work: impl FnMut() -> T + Send + 'a) -> Work<'a> {
     Box::new(move || time(&mut work))
 }
 
+/// Wraps what needs fresh memory; see [`time_at_hand`].
+pub(super) fn work_at_hand<'a, T>(
+    bytes: usize,
+    mut work: impl FnMut() -> T + Send + 'a,
+) -> Work<'a> {
+    Box::new(move || time_at_hand(bytes, &mut work))
+}
+
 /// Where measurements are made.
 pub(super) struct Lab {
     pub(super) own: Own,
@@ -84,7 +93,7 @@ pub(super) struct Lab {
     /// For files.
     pub(super) folder: TempDir,
     pools: Vec<ThreadPool>,
-    runs: u8,
+    runs: Option<NonZero<usize>>,
     /// What is read to find out how fast that can be.
     memory: Vec<u64>,
 }
@@ -121,8 +130,8 @@ impl Lab {
     }
 
     /// Runs each of `works` once to warm up, then all of them in turns: as often as was asked for,
-    /// and more often, up to twenty times, if that takes less than two seconds. Gives the median
-    /// seconds of each.
+    /// or five times, and up to a hundred times if that takes less than two seconds. Gives the
+    /// median seconds of each.
     pub(super) fn race<const N: usize>(&self, threads: usize, works: [Work<'_>; N]) -> [f64; N] {
         let mut medians = self.race_all(threads, works.into()).into_iter();
         std::array::from_fn(|_| medians.next().unwrap_or(f64::NAN))
@@ -135,9 +144,10 @@ impl Lab {
             for work in &mut works {
                 work();
             }
-            let (start, runs) = (Instant::now(), usize::from(self.runs));
-            for run in 0..20 * runs {
-                if run >= runs && start.elapsed() > Duration::from_secs(2) {
+            let (least, most) = self.runs.map_or((5, 100), |runs| (runs.get(), runs.get()));
+            let start = Instant::now();
+            for run in 0..most {
+                if run >= least && start.elapsed() > Duration::from_secs(2) {
                     break;
                 }
                 for (work, times) in works.iter_mut().zip(&mut times) {

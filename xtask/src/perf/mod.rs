@@ -47,9 +47,10 @@ pub(crate) struct Arguments {
     /// Show how the costs grow from 100 thousand to 30 million non-zeros
     #[arg(long, conflicts_with_all = ["json", "check", "nnz"])]
     scaling: bool,
-    /// How often each thing is measured, after once to warm up
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..))]
-    runs: u8,
+    /// How often each thing is measured, after once to warm up [default: 5 times, and up to 100
+    /// times in two seconds]
+    #[arg(long, value_name = "N")]
+    runs: Option<NonZero<usize>>,
 }
 
 /// What tensors are measured.

@@ -6,7 +6,7 @@ use std::io::{BufReader, BufWriter};
 use benches::yardsticks;
 use hurray_io::tns::{self, ReadOptions, WriteOptions};
 
-use super::lab::{Lab, Measured, Subject, Work, time, time_at_hand};
+use super::lab::{Lab, Measured, Subject, Work, time, work_at_hand};
 use super::report::Bar;
 use super::{Result, memory};
 
@@ -25,12 +25,9 @@ fn read(lab: &mut Lab, subject: &Subject, input: &std::path::Path) -> Result<()>
     let bytes = usize::try_from(input.metadata()?.len())?;
     for threads in lab.thread_counts() {
         let memory = 2 * subject.entries.byte_count();
-        let ours: Work<'_> =
-            Box::new(|| time_at_hand(memory, || tns::read_path(input, &ReadOptions::default())));
-        let plain: Work<'_> = Box::new(|| {
-            time_at_hand(memory, || {
-                File::open(input).and_then(|file| yardsticks::parse(BufReader::new(file)))
-            })
+        let ours = work_at_hand(memory, || tns::read_path(input, &ReadOptions::default()));
+        let plain = work_at_hand(memory, || {
+            File::open(input).and_then(|file| yardsticks::parse(BufReader::new(file)))
         });
         let [seconds, plain] = lab.race(threads, [ours, plain]);
         let row = Measured {
