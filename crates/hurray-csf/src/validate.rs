@@ -293,6 +293,8 @@ impl<'a> Piece<'a> {
         for start in self.nodes.clone().step_by(BLOCK) {
             let end = (start + BLOCK).min(self.nodes.end);
             let mut fibers = 0;
+            // Where `pos` decreases, this marks anything, and the piece does not hold. As long as
+            // eight begins are in the block, they are marked together.
             while let Some(&begins) = pos[fibers..].first_chunk::<8>()
                 && begins[7] < to_u64(end)
             {
@@ -302,7 +304,6 @@ impl<'a> Piece<'a> {
                 fibers += 8;
             }
             while let Some(&begin) = pos.get(fibers).filter(|&&begin| begin < to_u64(end)) {
-                // Where `pos` decreases, this marks anything, and the piece does not hold.
                 inside[to_usize(begin.wrapping_sub(to_u64(start))) % BLOCK] = 0;
                 fibers += 1;
             }

@@ -218,17 +218,21 @@ impl<'a> Fibers<'a> {
         (0..pieces).map(|piece| self.within(cut(piece)..cut(piece + 1))).collect()
     }
 
-    /// The part of what is left that has these leaves, which are left. Two binary searches per
-    /// level.
+    /// The part of what is left that has these leaves, as far as they are left. Two binary searches
+    /// per level.
     pub(crate) fn within(&self, leaves: Range<usize>) -> Fibers<'a> {
-        let first: Vec<_> = self.path.iter().copied().chain([self.node]).collect();
-        let last: Vec<_> = self.last.iter().copied().chain([self.last_node]).collect();
-        let path_to = |leaf: usize| match self.leaves.clone() {
-            Range { start, .. } if leaf <= start => first.clone(),
-            Range { end, .. } if leaf >= end => last.clone(),
-            _ => path_to(&self.levels, leaf, &first, &last),
-        };
-        let span = Span { first: path_to(leaves.start), last: path_to(leaves.end), leaves };
+        let start = leaves.start.clamp(self.leaves.start, self.leaves.end);
+        let end = leaves.end.clamp(start, self.leaves.end);
+        let mut first: Vec<_> = self.path.iter().copied().chain([self.node]).collect();
+        let mut last: Vec<_> = self.last.iter().copied().chain([self.last_node]).collect();
+        let path_to_start = path_to(&self.levels, start, &first, &last);
+        if end < self.leaves.end {
+            last = path_to(&self.levels, end, &first, &last);
+        }
+        if start > self.leaves.start {
+            first = path_to_start;
+        }
+        let span = Span { first, last, leaves: start..end };
         Fibers::new(self.levels.clone(), self.dimensions, span)
     }
 
