@@ -130,8 +130,8 @@ impl Lab {
     }
 
     /// Runs each of `works` once to warm up, then all of them in turns: as often as was asked for,
-    /// or five times, and up to a hundred times if that takes less than two seconds. Gives the
-    /// median seconds of each.
+    /// or five times, and up to two hundred times if that takes less than four seconds. Gives
+    /// the median seconds of each.
     pub(super) fn race<const N: usize>(&self, threads: usize, works: [Work<'_>; N]) -> [f64; N] {
         let mut medians = self.race_all(threads, works.into()).into_iter();
         std::array::from_fn(|_| medians.next().unwrap_or(f64::NAN))
@@ -144,10 +144,10 @@ impl Lab {
             for work in &mut works {
                 work();
             }
-            let (least, most) = self.runs.map_or((5, 100), |runs| (runs.get(), runs.get()));
+            let (least, most) = self.runs.map_or((5, 200), |runs| (runs.get(), runs.get()));
             let start = Instant::now();
             for run in 0..most {
-                if run >= least && start.elapsed() > Duration::from_secs(2) {
+                if run >= least && start.elapsed() > Duration::from_secs(4) {
                     break;
                 }
                 for (work, times) in works.iter_mut().zip(&mut times) {

@@ -47,8 +47,8 @@ pub(crate) struct Arguments {
     /// Show how the costs grow from 100 thousand to 30 million non-zeros
     #[arg(long, conflicts_with_all = ["json", "check", "nnz"])]
     scaling: bool,
-    /// How often each thing is measured, after once to warm up [default: 5 times, and up to 100
-    /// times in two seconds]
+    /// How often each thing is measured, after once to warm up [default: 5 times, and up to 200
+    /// times in four seconds]
     #[arg(long, value_name = "N")]
     runs: Option<NonZero<usize>>,
 }
