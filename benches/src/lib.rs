@@ -1,8 +1,6 @@
 //! What the criterion benches and `cargo xtask perf` share: the tensors they work on, what their
 //! times are compared with, and the sums they take.
 
-#![forbid(unsafe_code)]
-
 pub mod random;
 pub mod sums;
 pub mod workloads;

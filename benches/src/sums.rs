@@ -4,6 +4,9 @@
 
 use hurray_csf::{Fibers, Leaves};
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
 /// Leaf by leaf, with logical indices.
 #[must_use]
 pub fn by_leaves(leaves: Leaves<'_>, values: &[f64]) -> f64 {
@@ -23,13 +26,16 @@ pub fn by_fibers(fibers: Fibers<'_>, values: &[f64]) -> f64 {
     // Where nearly all fibers have one leaf, processors foresee that the next one has too. Where
     // many have not, their wrong guesses cost more than a sum that does not ask.
     if leaves - leaves / 8 <= fibers.remaining_fibers() {
-        fold(fibers, values, |outer, crd, values| match (crd, values) {
+        return fold(fibers, values, |outer, crd, values| match (crd, values) {
             ([coordinate], [value]) => value * to_f64(outer + coordinate),
             _ => of_another_fiber(outer, crd, values),
-        })
-    } else {
-        fold(fibers, values, of_fiber)
+        });
     }
+    #[cfg(target_arch = "x86_64")]
+    if avx512::is_there() {
+        return avx512::by_siblings(fibers, values);
+    }
+    fold(fibers, values, of_fiber)
 }
 
 /// Fiber by fiber, each by `sum`, which is given the sum of the outer coordinates.
@@ -89,19 +95,75 @@ fn of_another_fiber(outer: u64, crd: &[u64], values: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use hurray_csf::{Csf, Level};
+    use hurray_format::{ModeOrder, Shape};
+
+    use super::*;
     use crate::Workload;
 
+    /// The sums of all twins, whatever the fibers are like.
+    fn sums(tree: &Csf<impl AsRef<[u64]>>, values: &[f64]) -> Vec<f64> {
+        let fibers = || tree.fibers();
+        let mut sums = vec![
+            by_leaves(tree.leaves(), values),
+            by_fibers(fibers(), values),
+            fold(fibers(), values, of_fiber),
+        ];
+        #[cfg(target_arch = "x86_64")]
+        if avx512::is_there() {
+            sums.push(avx512::by_siblings(fibers(), values));
+            let pieces = fibers().split(7).into_iter();
+            sums.push(pieces.map(|piece| avx512::by_siblings(piece, values)).sum());
+        }
+        sums
+    }
+
     #[test]
-    fn both_sums_are_those_of_the_entries() {
+    fn all_sums_are_those_of_the_entries() {
         for name in ["skew3", "uniform3", "long3"] {
-            let entries = Workload::named(name, 3_000).unwrap().entries().unwrap();
+            let entries = Workload::named(name, 30_000).unwrap().entries().unwrap();
             let tensor = entries.build().unwrap();
             let values = tensor.values().as_slice().unwrap();
             let rows = entries.coordinates().chunks(3).zip(entries.values());
             let expected: f64 = rows.map(|(row, v)| v * row.iter().sum::<u64>() as f64).sum();
-            let near = |sum: f64| (sum - expected).abs() < 1e-9 * expected;
-            assert!(near(super::by_leaves(tensor.tree().leaves(), values)));
-            assert!(near(super::by_fibers(tensor.tree().fibers(), values)));
+            for sum in sums(tensor.tree(), values) {
+                assert!((sum - expected).abs() < 1e-9 * expected, "{name}: {sum} {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn fibers_of_every_length_are_summed_to_their_last_leaf() {
+        // Whole numbers, so that the sums are exact in any order.
+        for lengths in [vec![1], vec![7, 1], vec![8], vec![9, 0, 2], (0..40).collect()] {
+            let ends = lengths.iter().scan(0, |end, length| {
+                *end += length;
+                Some(*end)
+            });
+            let pos: Vec<u64> = [0].into_iter().chain(ends).collect();
+            let crd: Vec<u64> = lengths.iter().flat_map(|&length| 0..length).collect();
+            let values: Vec<f64> = (1..=crd.len()).map(|leaf| leaf as f64).collect();
+            let nodes: Vec<u64> = (0..lengths.len() as u64).map(|node| 100 * node).collect();
+            let mut expected = 0;
+            let mut leaf = 0;
+            for (&node, &length) in nodes.iter().zip(&lengths) {
+                for coordinate in 0..length {
+                    leaf += 1;
+                    expected += leaf * (3 + node + coordinate);
+                }
+            }
+            let tree = Csf::new(
+                Shape::new([4, 4000, 40]).unwrap(),
+                ModeOrder::identity(3).unwrap(),
+                vec![
+                    Level { pos: vec![0, 1], crd: vec![3] },
+                    Level { pos: vec![0, nodes.len() as u64], crd: nodes },
+                    Level { pos, crd },
+                ],
+            );
+            for sum in sums(&tree.unwrap(), &values) {
+                assert_eq!(sum, expected as f64, "{lengths:?}");
+            }
         }
     }
 }

@@ -49,7 +49,7 @@ pub use build::{BuildError, Builder, Duplicates, Indices};
 pub use compressed::{Compressed, CompressedViolation, Major};
 pub use coo::Coo;
 pub use error::{CooViolation, IndexError, StructureError};
-pub use iter::{Fiber, Fibers, Leaves};
+pub use iter::{Fiber, Fibers, Leaves, Siblings};
 pub use numbers::{NumberError, Numbers};
 pub use statistics::StatisticsError;
 pub use subtree::Subtree;

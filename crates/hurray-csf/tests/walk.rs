@@ -28,6 +28,34 @@ fn of_fibers(mut fibers: Fibers<'_>) -> Entries {
     entries
 }
 
+/// The entries of a walk over fibers that have the same parent, of which the first `pulled` fibers
+/// are taken one by one.
+fn of_siblings(tree: &Csf<Vec<u64>>, mut fibers: Fibers<'_>, pulled: usize) -> Entries {
+    let mut entries = Vec::new();
+    let mut add = |stored: &[u64], leaf| {
+        let order = tree.mode_order();
+        entries.push(((0..tree.rank()).map(|d| stored[order.level(d)]).collect(), leaf));
+    };
+    for _ in 0..pulled {
+        if let Some(fiber) = fibers.next() {
+            for (&coordinate, leaf) in fiber.crd().iter().zip(fiber.leaves()) {
+                add(&[fiber.outer(), &[coordinate]].concat(), leaf);
+            }
+        }
+    }
+    while let Some(siblings) = fibers.next_siblings() {
+        let outer = siblings.outer();
+        assert_eq!(outer.len(), tree.rank() - 2);
+        for (node, crd, leaves) in siblings {
+            assert!(!crd.is_empty() && crd.len() == leaves.len());
+            for (&coordinate, leaf) in crd.iter().zip(leaves) {
+                add(&[outer, &[node, coordinate]].concat(), leaf);
+            }
+        }
+    }
+    entries
+}
+
 /// The entries of a walk over leaves.
 fn of_leaves(mut leaves: hurray_csf::Leaves<'_>) -> Entries {
     let mut entries = Vec::new();
@@ -314,6 +342,12 @@ fn pos_that_goes_back_again_and_again_does_not_multiply_the_work() {
         leaves += fiber.crd().len();
     });
     assert!(fibers <= n && leaves <= tree.nnz());
+    let mut of_siblings = 0;
+    let mut walk = tree.fibers();
+    while let Some(mut siblings) = walk.next_siblings() {
+        of_siblings += siblings.next().map_or(0, |(_, crd, _)| crd.len());
+    }
+    assert!(of_siblings <= tree.nnz());
     let in_pieces: usize = tree.split(1000).into_iter().map(|p| p.leaves().count()).sum();
     assert!(in_pieces <= tree.nnz());
 }
@@ -374,6 +408,52 @@ fn folds_see_the_fibers_between_many_with_one_leaf() {
 }
 
 #[test]
+fn siblings_are_the_fibers_of_one_parent_without_those_that_are_empty() {
+    // Parents 4, 5 and 6 with fibers of 0, 2 and 1, of 0, and of 1 and 3 leaves.
+    let levels = [
+        (&[0, 3][..], &[4, 5, 6][..]),
+        (&[0, 3, 4, 6], &[1, 2, 3, 0, 5, 7]),
+        (&[0, 0, 2, 3, 3, 4, 7], &[0, 8, 1, 6, 2, 3, 4]),
+    ];
+    let tree = tree(&[9; 3], &[0, 1, 2], &levels);
+    let mut fibers = tree.fibers();
+    let siblings = fibers.next_siblings().unwrap();
+    assert_eq!(siblings.outer(), [4]);
+    assert_eq!(siblings.size_hint(), (0, Some(2)));
+    assert!(siblings.eq([(2, &[0, 8][..], 0..2), (3, &[1][..], 2..3)]));
+    let siblings = fibers.next_siblings().unwrap();
+    assert_eq!(siblings.outer(), [6]);
+    assert!(siblings.eq([(5, &[6][..], 3..4), (7, &[2, 3, 4][..], 4..7)]));
+    assert!(fibers.next_siblings().is_none());
+    assert_eq!(fibers.remaining(), 7..7);
+}
+
+#[test]
+fn siblings_that_nobody_looks_at_are_passed_over() {
+    let levels = [
+        (&[0, 2][..], &[4, 6][..]),
+        (&[0, 3, 5], &[1, 2, 3, 5, 7]),
+        (&[0, 1, 3, 4, 5, 8], &[0, 8, 1, 6, 2, 3, 4, 5]),
+    ];
+    let tree = tree(&[9; 3], &[0, 1, 2], &levels);
+    for looked_at in 0..=3 {
+        let mut fibers = tree.fibers();
+        let first = fibers.next_siblings().unwrap().take(looked_at);
+        assert_eq!(first.count(), looked_at);
+        assert_eq!(fibers.remaining(), 4..8);
+        assert_eq!(
+            of_fibers(fibers),
+            [(vec![6, 5, 2], 4), (vec![6, 7, 3], 5), (vec![6, 7, 4], 6), (vec![6, 7, 5], 7),]
+        );
+    }
+    // In a piece they end with it.
+    let mut piece = tree.split(4).swap_remove(1);
+    let siblings = piece.next_siblings().unwrap();
+    assert!(siblings.eq([(2, &[1][..], 2..3), (3, &[6][..], 3..4)]));
+    assert!(piece.next_siblings().is_none());
+}
+
+#[test]
 fn the_fibers_that_are_left_are_counted_with_those_that_are_empty() {
     // Fibers of 2, 0, 1 and 1 leaves.
     let levels =
@@ -426,6 +506,11 @@ proptest! {
         prop_assert_eq!(&of_leaves(tree.leaves()), &model);
         prop_assert_eq!(&of_for_each(tree.leaves(), pieces), &model);
         prop_assert_eq!(&of_fibers(tree.fibers()), &model);
+        prop_assert_eq!(&of_siblings(&tree, tree.fibers(), 0), &model);
+        prop_assert_eq!(&of_siblings(&tree, tree.fibers(), pieces), &model);
+        let in_pieces = tree.split(pieces).into_iter();
+        let joined: Entries = in_pieces.flat_map(|p| of_siblings(&tree, p, 0)).collect();
+        prop_assert_eq!(&joined, &model);
         let split = tree.split(pieces);
         prop_assert!(split.len() <= pieces);
         let lens = || split.iter().map(|piece| piece.remaining().len());
@@ -500,6 +585,8 @@ proptest! {
         let leaves = of_leaves(tree.leaves());
         prop_assert!(in_order(&leaves));
         prop_assert_eq!(&of_fibers(tree.fibers()), &leaves);
+        prop_assert_eq!(&of_siblings(&tree, tree.fibers(), 0), &leaves);
+        prop_assert_eq!(&of_siblings(&tree, tree.fibers(), pieces), &leaves);
         prop_assert!(in_order(&tree.split(pieces).into_iter().flat_map(of_fibers).collect()));
         let probes = probes(&tree);
         let many = tree.lookup_many(&probes.concat()).unwrap();

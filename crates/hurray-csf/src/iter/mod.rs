@@ -10,6 +10,7 @@
 //! either are walked by the same code.
 
 mod leaves;
+mod siblings;
 
 use std::ops::Range;
 
@@ -20,6 +21,7 @@ use rayon::prelude::*;
 use crate::tree::{Csf, Level};
 
 pub use leaves::Leaves;
+pub use siblings::Siblings;
 
 /// Which part of a tree to walk: a range of leaves, and for each level above them the nodes over
 /// the first and the last of these leaves. On untrusted levels the nodes are only bounds.
@@ -189,6 +191,44 @@ impl<'a> Fibers<'a> {
                 fold_run(&run, &mut self.coordinates, self.dimensions, made, &mut f);
         }
         made
+    }
+
+    /// The fibers that come next and have the same parent, or `None` when there is none left; see
+    /// [`Siblings`].
+    ///
+    /// A kernel that has a sum for each level, or an inner loop that is compiled for features of
+    /// the processor, has plain nested loops this way, without a function call for each fiber.
+    ///
+    /// ```
+    /// # use hurray_csf::{Csf, Level};
+    /// # use hurray_format::{ModeOrder, Shape};
+    /// # let tree = Csf::new(
+    /// #     Shape::new([2, 3, 4])?,
+    /// #     ModeOrder::identity(3)?,
+    /// #     vec![
+    /// #         Level { pos: vec![0, 2], crd: vec![0, 1] },
+    /// #         Level { pos: vec![0, 2, 3], crd: vec![0, 2, 1] },
+    /// #         Level { pos: vec![0, 1, 2, 4], crd: vec![1, 3, 0, 2] },
+    /// #     ],
+    /// # )?;
+    /// // Row i of the result is the sum of x[i, j, k] * b[j] * c[k].
+    /// let (values, b, c) = ([1.0, 2.0, 3.0, 4.0], [1.0, 10.0, 100.0], [1.0, 2.0, 3.0, 4.0]);
+    /// let mut result = [0.0; 2];
+    /// let mut fibers = tree.fibers();
+    /// while let Some(siblings) = fibers.next_siblings() {
+    ///     let row = &mut result[siblings.outer()[0] as usize];
+    ///     for (j, crd, leaves) in siblings {
+    ///         let terms = crd.iter().zip(&values[leaves]).map(|(&k, x)| x * c[k as usize]);
+    ///         *row += b[j as usize] * terms.sum::<f64>();
+    ///     }
+    /// }
+    /// assert_eq!(result, [1.0 * 1.0 * 2.0 + 2.0 * 100.0 * 4.0, 10.0 * (3.0 * 1.0 + 4.0 * 3.0)]);
+    /// # Ok::<(), hurray_csf::StructureError>(())
+    /// ```
+    #[inline]
+    pub fn next_siblings(&mut self) -> Option<Siblings<'_>> {
+        let run = self.next_run()?;
+        Some(Siblings::new(&run, &self.coordinates, &mut self.leaves.start))
     }
 
     /// The positions of the leaves that are left.
