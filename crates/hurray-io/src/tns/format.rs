@@ -178,8 +178,15 @@ impl Lines {
 
     #[inline]
     fn repeat(&mut self, range: Range<usize>) {
+        // Some bytes too many, for which there is room, are faster than a call for a few.
+        const CHUNK: usize = 32;
         let length = range.len();
-        self.buffer.copy_within(range, self.length);
+        match self.buffer[range.start..].first_chunk::<CHUNK>() {
+            Some(&chunk) if length <= CHUNK => {
+                self.buffer[self.length..][..CHUNK].copy_from_slice(&chunk);
+            }
+            _ => self.buffer.copy_within(range, self.length),
+        }
         self.length += length;
     }
 
