@@ -182,7 +182,7 @@ fn zeros_are_kept_unless_they_are_to_be_dropped() {
     let folder = Folder::new();
     let text = "1 1 1 0\n1 1 2 5\n1 1 3 -0.0\n";
     folder.run_with("convert - a.hrry --quiet", text).ok();
-    assert_eq!(folder.run("convert a.hrry -").ok(), "1 1 1 0\n1 1 2 5\n1 1 3 -0\n");
+    assert_eq!(folder.run("convert a.hrry -").ok(), "1 1 1 0\n1 1 2 5\n1 1 3 -0.0\n");
     assert_eq!(folder.run("convert a.hrry - --drop-zeros").ok(), "1 1 2 5\n");
     assert_eq!(folder.run_with("convert - - --drop-zeros", text).ok(), "1 1 2 5\n");
     folder.run("convert a.hrry b.hrry --drop-zeros --mode-order 2,1,0 --quiet").ok();

@@ -41,10 +41,10 @@ fn there_and_back<T: Scalar>(values: &[T]) -> Vec<u8> {
 
 #[test]
 fn values_are_written_in_their_shortest_form() {
-    assert_eq!(column(&[0.1f64, 4.0, -0.0, 1e300, 1e-7, 2.5e-3]), "0.1 4 -0 1e300 1e-7 0.0025");
-    assert_eq!(column(&[0.1f32, 1.0 / 3.0, f32::MAX]), "0.1 0.33333334 3.4028235e38");
+    assert_eq!(column(&[0.1f64, 4.0, -0.0, 1e300, 1e-7, 2.5e-3]), "0.1 4 -0.0 1e+300 1e-7 0.0025");
+    assert_eq!(column(&[0.1f32, 1.0 / 3.0, f32::MAX]), "0.1 0.33333334 3.4028235e+38");
     assert_eq!(column(&[0.1f32, -2.5, 65504.0].map(f16::from_f32)), "0.1 -2.5 65500.0");
-    assert_eq!(column(&[0.1f32, 3.0e38].map(bf16::from_f32)), "0.1 3e38");
+    assert_eq!(column(&[0.1f32, 3.0e38].map(bf16::from_f32)), "0.1 3e+38");
     assert_eq!(column(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY]), "nan inf -inf");
     assert_eq!(column(&[f16::NAN, f16::NEG_INFINITY]), "nan -inf");
     assert_eq!(column(&[i64::MIN, -1, 7]), "-9223372036854775808 -1 7");
@@ -58,7 +58,7 @@ fn a_large_float_is_not_written_as_an_integer_that_it_is_not() {
     assert_eq!(column(&[123_456_792f64]), "123456792");
     assert_eq!(
         column(&[2f64.powi(53), 1e15, 2f64.powi(60)]),
-        "9007199254740992.0 1000000000000000 1.152921504606847e18"
+        "9007199254740992.0 1000000000000000 1.152921504606847e+18"
     );
     for exponent in 0..1023 {
         let value =

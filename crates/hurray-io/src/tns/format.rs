@@ -1,24 +1,16 @@
 //! From entries to lines of text.
 
-use std::num::NonZeroI32;
 use std::ops::Range;
 
 use half::{bf16, f16};
 use hurray_format::Scalar;
-use lexical_core::{ToLexical, ToLexicalWithOptions, WriteFloatOptions};
+use lexical_core::ToLexical;
 
 use super::IndexBase;
 use super::number::Number;
 
 /// The longest text of a number, with room to spare.
 const NUMBER_LENGTH: usize = 128;
-
-/// Plain notation from 1e-5 to below 1e16, and no `.0` behind whole numbers.
-const FLOAT: WriteFloatOptions = WriteFloatOptions::builder()
-    .trim_floats(true)
-    .negative_exponent_break(NonZeroI32::new(-5))
-    .positive_exponent_break(NonZeroI32::new(15))
-    .build_strict();
 
 /// A Rust type that can be written as text.
 pub(super) trait ToText: Scalar {
@@ -44,12 +36,11 @@ macro_rules! wide_float {
         impl ToText for $float {
             #[inline]
             fn write(self, text: &mut [u8]) -> usize {
-                const FORMAT: u128 = lexical_core::format::STANDARD;
                 if !self.is_finite() {
                     return write_special(self.into(), text);
                 }
-                let length = self.to_lexical_with_options::<FORMAT>(text, &FLOAT).len();
-                mark_as_decimal(self.into(), <$float>::MANTISSA_DIGITS, text, length)
+                write_whole(self.into(), <$float>::MANTISSA_DIGITS, text)
+                    .unwrap_or_else(|| write_decimal(self, text))
             }
         }
     )*};
@@ -65,15 +56,16 @@ macro_rules! narrow_float {
                 if !self.is_finite() {
                     return write_special(self.to_f64(), text);
                 }
+                if let Some(length) = write_whole(self.to_f64(), $float::MANTISSA_DIGITS, text) {
+                    return length;
+                }
                 let reads_back = |digits: usize| {
                     let text = format!("{:.*e}", digits, self.to_f64());
                     let same = <$float as Number>::parse(text.as_bytes())
                         .is_ok_and(|value| value.to_bits() == self.to_bits());
                     same.then(|| text.parse::<f64>().ok()).flatten()
                 };
-                let decimal = (0..5).find_map(reads_back).unwrap_or(self.to_f64());
-                let length = decimal.write(text);
-                mark_as_decimal(self.to_f64(), $float::MANTISSA_DIGITS, text, length)
+                write_decimal((0..5).find_map(reads_back).unwrap_or(self.to_f64()), text)
             }
         }
     )*};
@@ -90,16 +82,25 @@ fn write_special(value: f64, text: &mut [u8]) -> usize {
     name.len()
 }
 
-/// The shortest digits of a large float need not be its exact integer. Without a point the reader
-/// would take them for one, and refuse; so they get one.
+/// Writes a whole number without a point, unless it is so large that a float is no longer
+/// followed by the next whole number: the shortest digits of those need not be their exact
+/// integer, and a reader that finds no point must take them for it.
 #[inline]
-fn mark_as_decimal(value: f64, mantissa_digits: u32, text: &mut [u8], length: usize) -> usize {
-    let is_large = value.abs() >= 2f64.powi(mantissa_digits.cast_signed());
-    if is_large && !text[..length].iter().any(|byte| matches!(byte, b'.' | b'e')) {
-        text[length..length + 2].copy_from_slice(b".0");
-        return length + 2;
-    }
-    length
+fn write_whole(value: f64, mantissa_digits: u32, text: &mut [u8]) -> Option<usize> {
+    #[expect(clippy::cast_possible_truncation, reason = "what does not fit is not the same")]
+    let integer = value as i64;
+    // Equal bits: -0.0 is no integer.
+    let is_same = (integer as f64).to_bits() == value.to_bits();
+    (is_same && integer.unsigned_abs() < 1 << mantissa_digits).then(|| integer.write(text))
+}
+
+/// Writes a finite number with a point or an exponent.
+#[inline]
+fn write_decimal<F: zmij::Float>(value: F, text: &mut [u8]) -> usize {
+    let mut buffer = zmij::Buffer::new();
+    let number = buffer.format_finite(value).as_bytes();
+    text[..number.len()].copy_from_slice(number);
+    number.len()
 }
 
 /// Lines of text. The buffer is kept longer than the text, so that numbers can be written in
