@@ -163,7 +163,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     arguments.measure(&mut lab)?;
     let missed = lab.report.finish()?;
     if arguments.check && missed > 0 {
-        return Err(format!("{missed} bars are missed").into());
+        return Err(format!("bars missed: {missed}").into());
     }
     Ok(())
 }
