@@ -35,6 +35,33 @@ pub(crate) fn worked_example() -> Csf<Vec<u64>> {
     )
 }
 
+/// One fiber of `n` leaves at even coordinates between two of one leaf.
+pub(crate) fn one_heavy_fiber(n: u64) -> Csf<Vec<u64>> {
+    let crd: Vec<u64> = [7].into_iter().chain((0..n).map(|k| 2 * k)).chain([7]).collect();
+    tree(
+        &[9, 9, 2 * n + 9],
+        &[0, 1, 2],
+        &[(&[0, 2], &[3, 4]), (&[0, 1, 3], &[0, 5, 6]), (&[0, 1, n + 1, n + 2], &crd)],
+    )
+}
+
+/// Stored and absent indices: at most six of the stored coordinates, 0 and 1 along each dimension.
+pub(crate) fn probes(tree: &Csf<Vec<u64>>) -> Vec<Vec<u64>> {
+    let mut probes = vec![vec![]];
+    for (dimension, &size) in tree.shape().dimensions().iter().enumerate() {
+        let (_, crd) = tree.level(tree.mode_order().level(dimension));
+        let mut coordinates: Vec<u64> = crd.iter().copied().chain([0, 1]).collect();
+        coordinates.retain(|&c| size == Shape::DYNAMIC || c < size);
+        coordinates.sort_unstable();
+        coordinates.dedup();
+        coordinates.truncate(6);
+        probes = (probes.iter())
+            .flat_map(|head| coordinates.iter().map(|&c| [&head[..], &[c]].concat()))
+            .collect();
+    }
+    probes
+}
+
 /// A tree of sorted, distinct, storage-order coordinates.
 pub(crate) fn from_sorted(shape: &[u64], mode_order: &[u32], stored: &[Vec<u64>]) -> Csf<Vec<u64>> {
     let rank = shape.len();
